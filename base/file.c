@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/file.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/array.h"
+
+static vp_status_t io_error(vp_error_t *error, const char *what, const char *path, int code)
+{
+    return vp_error_set(error, VP_ERR_IO, "%s: cannot %s: %s; check the path and its permissions",
+                        path, what, strerror(code));
+}
+
+static vp_status_t read_stream(FILE *stream, const char *path, size_t max_bytes, char **data_p,
+                               size_t *n_bytes_p, vp_error_t *error)
+{
+    char *data = NULL;
+    size_t n_bytes = 0;
+    size_t capacity = 0;
+
+    for (;;) {
+        size_t n_read;
+
+        if (!vp_array_reserve(&data, &capacity, n_bytes + 4096 + 1, 1)) {
+            free(data);
+            return vp_error_no_memory(error, path);
+        }
+        n_read = fread(data + n_bytes, 1, capacity - n_bytes - 1, stream);
+        n_bytes += n_read;
+        if (n_bytes > max_bytes) {
+            free(data);
+            return vp_error_set(error, VP_ERR_BAD_INPUT,
+                                "%s: larger than the limit of %zu bytes, not read; is this the "
+                                "right file?",
+                                path, max_bytes);
+        }
+        if (n_read == 0) {
+            break;
+        }
+    }
+    if (ferror(stream)) {
+        free(data);
+        return io_error(error, "read", path, errno);
+    }
+    data[n_bytes] = '\0';
+    *data_p = data;
+    *n_bytes_p = n_bytes;
+    return VP_OK;
+}
+
+vp_status_t vp_file_read(const char *path, size_t max_bytes, char **data_p, size_t *n_bytes_p,
+                         vp_error_t *error)
+{
+    struct stat facts;
+    FILE *stream = fopen(path, "rb");
+    vp_status_t status;
+
+    if (stream == NULL) {
+        return io_error(error, "open", path, errno);
+    }
+    if (fstat(fileno(stream), &facts) == 0 && S_ISDIR(facts.st_mode)) {
+        (void)fclose(stream);
+        return vp_error_set(error, VP_ERR_BAD_INPUT, "%s: is a directory; name a file", path);
+    }
+    status = read_stream(stream, path, max_bytes, data_p, n_bytes_p, error);
+    (void)fclose(stream);
+    return status;
+}
+
+static vp_status_t write_stream(FILE *stream, const char *path, const void *data, size_t n_bytes,
+                                vp_error_t *error)
+{
+    if (fwrite(data, 1, n_bytes, stream) != n_bytes || fflush(stream) != 0) {
+        return io_error(error, "write", path, errno);
+    }
+    return VP_OK;
+}
+
+static vp_status_t write_temporary(int descriptor, const char *path, const void *data,
+                                   size_t n_bytes, vp_error_t *error)
+{
+    mode_t mask = umask(0);
+    FILE *stream;
+    vp_status_t status;
+
+    (void)umask(mask);
+    (void)fchmod(descriptor, 0666 & ~mask); /* mkstemp made it private */
+    stream = fdopen(descriptor, "wb");
+    if (stream == NULL) {
+        int code = errno;
+
+        (void)close(descriptor);
+        return io_error(error, "write", path, code);
+    }
+    status = write_stream(stream, path, data, n_bytes, error);
+    if (fclose(stream) != 0 && status == VP_OK) {
+        status = io_error(error, "write", path, errno);
+    }
+    return status;
+}
+
+vp_status_t vp_file_write(const char *path, const void *data, size_t n_bytes, vp_error_t *error)
+{
+    static const char suffix[] = ".XXXXXX";
+    size_t path_bytes = strlen(path);
+    char *temporary;
+    int descriptor;
+    vp_status_t status;
+
+    if (strcmp(path, "-") == 0) {
+        return write_stream(stdout, "standard output", data, n_bytes, error);
+    }
+    temporary = malloc(path_bytes + sizeof(suffix));
+    if (temporary == NULL) {
+        return vp_error_no_memory(error, path);
+    }
+    memcpy(temporary, path, path_bytes);
+    memcpy(temporary + path_bytes, suffix, sizeof(suffix));
+    descriptor = mkstemp(temporary);
+    if (descriptor < 0) {
+        status = io_error(error, "create a file beside", path, errno);
+        free(temporary);
+        return status;
+    }
+    status = write_temporary(descriptor, path, data, n_bytes, error);
+    if (status == VP_OK && rename(temporary, path) != 0) {
+        status = io_error(error, "replace", path, errno);
+    }
+    if (status != VP_OK) {
+        (void)unlink(temporary);
+    }
+    free(temporary);
+    return status;
+}
