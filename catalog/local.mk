@@ -1,0 +1,45 @@
+# The model and the loader: all that a process needs to use a catalog.
+noinst_LTLIBRARIES += catalog/libvp_catalog.la
+catalog_libvp_catalog_la_SOURCES = \
+	catalog/check.c \
+	catalog/check_catalog.c \
+	catalog/content.h \
+	catalog/content_read.c \
+	catalog/content_write.c \
+	catalog/model.c catalog/model.h \
+	catalog/order.h \
+	catalog/store.c catalog/store.h
+
+# What makes catalogs: topology files and the enumeration.
+noinst_LTLIBRARIES += catalog/libvp_catalog_build.la
+catalog_libvp_catalog_build_la_SOURCES = \
+	catalog/build.c catalog/build.h \
+	catalog/enumerate.c \
+	catalog/families.c catalog/families.h \
+	catalog/json_read.c catalog/json_read.h \
+	catalog/prune_paths.c \
+	catalog/shipped.h \
+	catalog/topology.c catalog/topology.h \
+	catalog/topology_contention.c \
+	catalog/topology_expand.c \
+	catalog/topology_json.c \
+	catalog/topology_sets.c \
+	catalog/topology_spec.h
+nodist_catalog_libvp_catalog_build_la_SOURCES = catalog/shipped.c
+catalog_libvp_catalog_build_la_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
+
+# Shipped topologies: installed as examples, and embedded so that their names always work.
+topologiesdir = $(pkgdatadir)/topologies
+dist_topologies_DATA = \
+	catalog/topologies/fig1-6.json \
+	catalog/topologies/r5080-bf3.json \
+	catalog/topologies/r5090-bf3.json \
+	catalog/topologies/l20-cx7.json \
+	catalog/topologies/r5080-cx8.json
+EXTRA_DIST += catalog/embed.sh
+CLEANFILES += catalog/shipped.c catalog/shipped.c.tmp
+
+catalog/shipped.c: catalog/embed.sh $(dist_topologies_DATA)
+	$(AM_V_GEN)$(MKDIR_P) catalog && \
+	$(SHELL) $(srcdir)/catalog/embed.sh '$(AWK)' $(srcdir) $(dist_topologies_DATA) \
+		> $@.tmp && mv -f $@.tmp $@

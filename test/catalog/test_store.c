@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <check.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "catalog/build.h"
+#include "catalog/store.h"
+#include "catalog/topology.h"
+#include "test/catalog/machines.h"
+
+/* Offsets of docs/catalog-format.md. */
+enum { AT_VERSION = 8, AT_LENGTH = 12, AT_CHECKSUM = 20, AT_FINGERPRINT = 28, AT_CONTENT = 52 };
+enum { N_MUTATIONS = 60000 };
+
+static vp_catalog_t *make_catalog(const char *topology)
+{
+    vp_error_t error = {.text = ""};
+    vp_model_t *model = NULL;
+    vp_catalog_t *catalog = NULL;
+
+    ck_assert_msg(vp_topology_resolve(topology, &model, &error) == VP_OK, "%s", error.text);
+    ck_assert_msg(vp_catalog_build(&model, NULL, &catalog, &error) == VP_OK, "%s", error.text);
+    catalog->build_ns = 12345;
+    ck_assert_msg(vp_catalog_seal(catalog, &error) == VP_OK, "%s", error.text);
+    return catalog;
+}
+
+static uint8_t *encode(const vp_catalog_t *catalog, size_t *n_bytes_p)
+{
+    vp_error_t error = {.text = ""};
+    uint8_t *data = NULL;
+
+    ck_assert_msg(vp_catalog_encode(catalog, &data, n_bytes_p, &error) == VP_OK, "%s", error.text);
+    return data;
+}
+
+static uint8_t *encode_topology(const char *topology, size_t *n_bytes_p)
+{
+    vp_catalog_t *catalog = make_catalog(topology);
+    uint8_t *data = encode(catalog, n_bytes_p);
+
+    vp_catalog_destroy(catalog);
+    return data;
+}
+
+static vp_status_t decode(const uint8_t *data, size_t n_bytes, vp_error_t *error)
+{
+    vp_catalog_t *catalog = NULL;
+    vp_status_t status = vp_catalog_decode(data, n_bytes, "some/file", &catalog, error);
+
+    ck_assert_int_eq(status == VP_OK, catalog != NULL);
+    if (status != VP_OK) {
+        ck_assert_int_eq(error->status, status);
+        ck_assert_msg(strncmp(error->text, "some/file: ", 11) == 0, "no file name: %s",
+                      error->text);
+    }
+    vp_catalog_destroy(catalog);
+    return status;
+}
+
+static void write_u64(uint8_t *at, uint64_t value)
+{
+    int i;
+
+    for (i = 0; i < 8; i++) {
+        at[i] = (uint8_t)(value >> (8 * i));
+    }
+}
+
+static void reseal(uint8_t *data, size_t n_bytes, bool has_new_fingerprint)
+{
+    if (has_new_fingerprint) {
+        write_u64(data + AT_FINGERPRINT, vp_hash64(data + AT_CONTENT, n_bytes - AT_CONTENT));
+    }
+    write_u64(data + AT_LENGTH, n_bytes);
+    write_u64(data + AT_CHECKSUM, vp_hash64(data + AT_FINGERPRINT, n_bytes - AT_FINGERPRINT));
+}
+
+static void compare_catalogs(const vp_catalog_t *a, const vp_catalog_t *b)
+{
+    size_t n_pairs = (size_t)a->model->n_groups * a->model->n_groups;
+
+    ck_assert_uint_eq(a->fingerprint, b->fingerprint);
+    ck_assert_uint_eq(a->build_ns, b->build_ns);
+    ck_assert_uint_eq(a->build_steps, b->build_steps);
+    ck_assert_str_eq(a->model->name, b->model->name);
+    ck_assert_str_eq(a->model->rates, b->model->rates);
+    ck_assert_str_eq(a->model->transport, b->model->transport);
+    ck_assert_uint_eq(a->model->alpha_ns, b->model->alpha_ns);
+    ck_assert_uint_eq(a->model->put_overhead_ns, b->model->put_overhead_ns);
+    ck_assert_uint_eq(a->model->n_instances, b->model->n_instances);
+    ck_assert_mem_eq(a->model->instances, b->model->instances,
+                     a->model->n_instances * sizeof(*a->model->instances));
+    ck_assert_mem_eq(a->model->pair_begin, b->model->pair_begin,
+                     (n_pairs + 1) * sizeof(*a->model->pair_begin));
+    ck_assert_str_eq(a->model->classes[1].devices, b->model->classes[1].devices);
+    ck_assert_str_eq(a->model->contention[1].origin[0], b->model->contention[1].origin[0]);
+    ck_assert_uint_eq(a->n_shapes, b->n_shapes);
+    ck_assert_uint_eq(a->n_families, b->n_families);
+    ck_assert_mem_eq(a->shape_lanes, b->shape_lanes,
+                     a->n_shapes * n_pairs * sizeof(*a->shape_lanes));
+    ck_assert_mem_eq(a->shapes, b->shapes, a->n_shapes * sizeof(*a->shapes));
+    ck_assert_mem_eq(a->members, b->members, a->member_begin[a->n_families] * sizeof(*a->members));
+}
+
+START_TEST(store_and_load_round_trip)
+{
+    static const char *const topologies[] = {"fig1-6:transports=local", "r5080-bf3:nodes=2",
+                                             "r5090-bf3:rates=measured"};
+    vp_error_t error = {.text = ""};
+    vp_catalog_t *catalog = make_catalog(topologies[_i]);
+    vp_catalog_t *loaded = NULL;
+    uint8_t *again;
+    uint8_t *data;
+    size_t n_stored = 0;
+    size_t n_loaded = 0;
+    size_t n_again;
+    char file[] = "/tmp/vp_test_store.XXXXXX";
+
+    (void)close(mkstemp(file));
+    ck_assert_msg(vp_catalog_store(catalog, file, &n_stored, &error) == VP_OK, "%s", error.text);
+    ck_assert_msg(vp_catalog_load(file, &loaded, &n_loaded, &error) == VP_OK, "%s", error.text);
+    ck_assert_int_eq(unlink(file), 0);
+    ck_assert_uint_eq(n_stored, n_loaded);
+    compare_catalogs(catalog, loaded);
+    data = encode(catalog, &n_stored);
+    again = encode(loaded, &n_again);
+    ck_assert_uint_eq(n_again, n_stored);
+    ck_assert_mem_eq(again, data, n_stored);
+    free(data);
+    free(again);
+    vp_catalog_destroy(catalog);
+    vp_catalog_destroy(loaded);
+}
+END_TEST
+
+START_TEST(fingerprint_covers_contents_not_build_facts)
+{
+    vp_error_t error;
+    vp_catalog_t *catalog = make_catalog("fig1-6");
+    uint64_t fingerprint = catalog->fingerprint;
+
+    catalog->build_ns++;
+    catalog->build_steps++;
+    ck_assert_int_eq(vp_catalog_seal(catalog, &error), VP_OK);
+    ck_assert_uint_eq(catalog->fingerprint, fingerprint);
+    catalog->model->alpha_ns++;
+    ck_assert_int_eq(vp_catalog_seal(catalog, &error), VP_OK);
+    ck_assert_uint_ne(catalog->fingerprint, fingerprint);
+    vp_catalog_destroy(catalog);
+}
+END_TEST
+
+START_TEST(every_corrupted_byte_is_refused)
+{
+    static const uint8_t flips[] = {0x01, 0x80, 0xff, 0x20};
+    vp_error_t error;
+    size_t n_bytes = 0;
+    uint8_t *data = encode_topology("fig1-6", &n_bytes);
+    size_t i;
+    size_t k;
+
+    for (i = 0; i < n_bytes; i++) {
+        for (k = 0; k < sizeof(flips); k++) {
+            data[i] ^= flips[k];
+            ck_assert_msg(decode(data, n_bytes, &error) != VP_OK, "byte %zu ^ %#x is accepted", i,
+                          flips[k]);
+            data[i] ^= flips[k];
+        }
+    }
+    ck_assert_int_eq(decode(data, n_bytes, &error), VP_OK);
+    free(data);
+}
+END_TEST
+
+START_TEST(every_truncation_is_refused)
+{
+    vp_error_t error;
+    size_t n_bytes = 0;
+    uint8_t *data = encode_topology("fig1-6", &n_bytes);
+    size_t n;
+
+    for (n = 0; n < n_bytes; n++) {
+        uint8_t *part = malloc(n == 0 ? 1 : n); /* its own block: reading past it is seen */
+
+        ck_assert_ptr_nonnull(part);
+        memcpy(part, data, n);
+        ck_assert_msg(decode(part, n, &error) == VP_ERR_BAD_INPUT, "%zu bytes are accepted", n);
+        ck_assert_msg(strstr(error.text, n < 8 ? "not a catalog" : "truncated") != NULL, "%zu: %s",
+                      n, error.text);
+        if (n > AT_CONTENT) {
+            reseal(part, n, true);
+            ck_assert_msg(decode(part, n, &error) == VP_ERR_BAD_INPUT,
+                          "%zu bytes are accepted when sealed again", n);
+            ck_assert_ptr_nonnull(strstr(error.text, "inconsistent"));
+        }
+        free(part);
+    }
+    free(data);
+}
+END_TEST
+
+START_TEST(messages_tell_the_damage)
+{
+    vp_error_t error;
+    size_t n_bytes = 0;
+    uint8_t *data = encode_topology("fig1-6", &n_bytes);
+    uint8_t *longer = calloc(1, n_bytes + 1);
+
+    memcpy(longer, data, n_bytes);
+    ck_assert_int_eq(decode(longer, n_bytes + 1, &error), VP_ERR_BAD_INPUT);
+    ck_assert_ptr_nonnull(strstr(error.text, "corrupted"));
+    reseal(longer, n_bytes + 1, true);
+    ck_assert_int_eq(decode(longer, n_bytes + 1, &error), VP_ERR_BAD_INPUT);
+    ck_assert_ptr_nonnull(strstr(error.text, "something follows"));
+    free(longer);
+
+    data[0] ^= 1;
+    ck_assert_int_eq(decode(data, n_bytes, &error), VP_ERR_BAD_INPUT);
+    ck_assert_ptr_nonnull(strstr(error.text, "not a catalog file"));
+    data[0] ^= 1;
+    data[AT_VERSION] = 2;
+    ck_assert_int_eq(decode(data, n_bytes, &error), VP_ERR_UNSUPPORTED);
+    ck_assert_ptr_nonnull(strstr(error.text, "version 2, this program reads version 1"));
+    data[AT_VERSION] = 1;
+    data[n_bytes - 1] ^= 1;
+    ck_assert_int_eq(decode(data, n_bytes, &error), VP_ERR_BAD_INPUT);
+    ck_assert_ptr_nonnull(strstr(error.text, "corrupted"));
+    data[n_bytes - 1] ^= 1;
+    data[AT_FINGERPRINT] ^= 1;
+    reseal(data, n_bytes, false);
+    ck_assert_int_eq(decode(data, n_bytes, &error), VP_ERR_BAD_INPUT);
+    ck_assert_ptr_nonnull(strstr(error.text, "fingerprint"));
+    free(data);
+}
+END_TEST
+
+START_TEST(huge_counts_allocate_nothing)
+{
+    vp_error_t error;
+    size_t n_bytes = 0;
+    uint8_t *data = encode_topology("fig1-6", &n_bytes);
+    size_t at;
+
+    /* Whatever count stands there, it cannot follow in so few bytes. */
+    for (at = AT_CONTENT; at + 4 <= n_bytes; at++) {
+        uint8_t kept[4];
+
+        memcpy(kept, data + at, 4);
+        memset(data + at, 0xff, 4);
+        reseal(data, n_bytes, true);
+        (void)decode(data, n_bytes, &error);
+        memcpy(data + at, kept, 4);
+    }
+    reseal(data, n_bytes, true);
+    ck_assert_int_eq(decode(data, n_bytes, &error), VP_OK);
+    free(data);
+}
+END_TEST
+
+/* One to four changes in a row: random bytes, small integers, bytes from elsewhere. */
+static void mutate(uint64_t *state, uint8_t *data, size_t n_bytes)
+{
+    uint32_t n_changes = 1 + machine_random(state, 4);
+
+    for (; n_changes > 0; n_changes--) {
+        uint32_t range = (uint32_t)(n_bytes - AT_FINGERPRINT);
+        uint8_t *at = data + AT_FINGERPRINT + machine_random(state, range);
+
+        switch (machine_random(state, 3)) {
+        case 0:
+            *at = (uint8_t)machine_random(state, 256);
+            break;
+        case 1:
+            *at = (uint8_t)machine_random(state, 5);
+            break;
+        default:
+            *at = data[AT_FINGERPRINT + machine_random(state, range)];
+            break;
+        }
+    }
+}
+
+START_TEST(resealed_mutations_stay_consistent)
+{
+    uint64_t state = machine_seed();
+    vp_error_t error = {.text = ""};
+    size_t n_bytes = 0;
+    uint8_t *data = encode_topology("fig1-6", &n_bytes);
+    uint8_t *mutant = vp_array_new(n_bytes, 1);
+    int n_accepted = 0;
+    int n_refused = 0;
+    int i;
+
+    for (i = 0; i < N_MUTATIONS; i++) {
+        vp_catalog_t *catalog = NULL;
+        size_t n = machine_random(&state, 8) == 0
+                       ? AT_CONTENT + machine_random(&state, (uint32_t)(n_bytes - AT_CONTENT))
+                       : n_bytes;
+
+        memcpy(mutant, data, n_bytes);
+        mutate(&state, mutant, n);
+        reseal(mutant, n, machine_random(&state, 4) != 0);
+        if (vp_catalog_decode(mutant, n, "mutant", &catalog, &error) == VP_OK) {
+            ck_assert_msg(vp_catalog_check(catalog, &error) == VP_OK, "mutation %d: %s", i,
+                          error.text);
+            n_accepted++;
+        } else {
+            n_refused++;
+        }
+        vp_catalog_destroy(catalog);
+    }
+    (void)printf("%d mutations are other catalogs, %d are refused\n", n_accepted, n_refused);
+    ck_assert_int_gt(n_accepted, 0);
+    ck_assert_int_gt(n_refused, 0);
+    free(mutant);
+    free(data);
+}
+END_TEST
+
+START_TEST(failures_leave_the_output_alone)
+{
+    vp_error_t error;
+    vp_catalog_t *catalog = make_catalog("fig1-6");
+    vp_catalog_t *kept = catalog;
+    size_t n_bytes = 77;
+
+    ck_assert_int_eq(vp_catalog_load("/nonexistent/file", &catalog, &n_bytes, &error), VP_ERR_IO);
+    ck_assert_ptr_nonnull(strstr(error.text, "/nonexistent/file"));
+    ck_assert_int_eq(vp_catalog_load("/", &catalog, &n_bytes, &error), VP_ERR_BAD_INPUT);
+    ck_assert_int_eq(vp_catalog_store(catalog, "/nonexistent/file", &n_bytes, &error), VP_ERR_IO);
+    ck_assert_ptr_eq(catalog, kept);
+    ck_assert_uint_eq(n_bytes, 77);
+    vp_catalog_destroy(catalog);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("catalog store");
+    TCase *cases = tcase_create("store");
+    SRunner *runner = srunner_create(suite);
+    int n_failed;
+
+    tcase_set_timeout(cases, 120);
+    tcase_add_loop_test(cases, store_and_load_round_trip, 0, 3);
+    tcase_add_test(cases, fingerprint_covers_contents_not_build_facts);
+    tcase_add_test(cases, every_corrupted_byte_is_refused);
+    tcase_add_test(cases, every_truncation_is_refused);
+    tcase_add_test(cases, messages_tell_the_damage);
+    tcase_add_test(cases, huge_counts_allocate_nothing);
+    tcase_add_test(cases, resealed_mutations_stay_consistent);
+    tcase_add_test(cases, failures_leave_the_output_alone);
+    suite_add_tcase(suite, cases);
+    srunner_run_all(runner, CK_NORMAL);
+    n_failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

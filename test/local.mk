@@ -1,0 +1,10 @@
+# Tests are grouped by room; each group links only what its room may use.
+include test/catalog/local.mk
+
+AM_TESTS_ENVIRONMENT = \
+	VP_MPIRUN='$(MPIRUN)'; export VP_MPIRUN; \
+	VP_OMPI_INFO='$(OMPI_INFO)'; export VP_OMPI_INFO; \
+	VP_UCX_LIBDIR='$(UCX_LIBDIR)'; export VP_UCX_LIBDIR; \
+	VP_CONFIGURE_ARGS="$(VP_CONFIGURE_ARGS)"; export VP_CONFIGURE_ARGS; \
+	CC='$(CC)'; export CC;
+TEST_EXTENSIONS = .sh
