@@ -1,5 +1,7 @@
 # Tests are grouped by room; each group links only what its room may use.
 include test/catalog/local.mk
+include test/scheduler/local.mk
+include test/tools/local.mk
 
 AM_TESTS_ENVIRONMENT = \
 	VP_MPIRUN='$(MPIRUN)'; export VP_MPIRUN; \

@@ -1,0 +1,14 @@
+noinst_LTLIBRARIES += scheduler/libvp_scheduler.la
+scheduler_libvp_scheduler_la_SOURCES = \
+	scheduler/assign.c scheduler/assign.h \
+	scheduler/binding.c scheduler/binding.h \
+	scheduler/bound.c scheduler/bound.h \
+	scheduler/demand.c scheduler/demand.h \
+	scheduler/demand_check.c scheduler/demand_check.h \
+	scheduler/dual.c scheduler/dual.h \
+	scheduler/pairwise.c \
+	scheduler/paper.c \
+	scheduler/plan.c scheduler/plan.h \
+	scheduler/plan_check.c \
+	scheduler/remaining.c scheduler/remaining.h \
+	scheduler/schedule.c scheduler/schedule.h

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "scheduler/plan.h"
+
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "base/buf.h"
+#include "base/hash.h"
+#include "base/units.h"
+
+struct vp_plan_builder {
+    const vp_model_t *model;
+    uint64_t *pair_bytes; /* [n_ranks][n_ranks] bytes cut from each block so far */
+    vp_lane_t *lanes;
+    size_t n_lanes;
+    size_t capacity;
+    uint32_t activation; /* that the next lane belongs to */
+    uint64_t total_bytes;
+};
+
+void vp_plan_destroy(vp_plan_t *plan)
+{
+    if (plan == NULL) {
+        return;
+    }
+    free(plan->lanes);
+    free(plan->activation_begin);
+    free(plan->activation_ns);
+    free(plan);
+}
+
+vp_status_t vp_plan_builder_create(const vp_model_t *model, vp_plan_builder_t **builder_p,
+                                   vp_error_t *error)
+{
+    vp_plan_builder_t *builder = vp_array_new(1, sizeof(*builder));
+
+    if (builder == NULL) {
+        return vp_error_no_memory(error, "a plan builder");
+    }
+    builder->model = model;
+    builder->pair_bytes =
+        vp_array_new((size_t)model->n_ranks * model->n_ranks, sizeof(*builder->pair_bytes));
+    if (builder->pair_bytes == NULL) {
+        free(builder);
+        return vp_error_no_memory(error, "the pair offsets of a plan");
+    }
+    *builder_p = builder;
+    return VP_OK;
+}
+
+void vp_plan_builder_destroy(vp_plan_builder_t *builder)
+{
+    if (builder == NULL) {
+        return;
+    }
+    free(builder->lanes);
+    free(builder->pair_bytes);
+    free(builder);
+}
+
+void vp_plan_builder_next(vp_plan_builder_t *builder)
+{
+    if (builder->n_lanes > 0 &&
+        builder->lanes[builder->n_lanes - 1].activation == builder->activation) {
+        builder->activation++;
+    }
+}
+
+vp_status_t vp_plan_builder_add(vp_plan_builder_t *builder, uint32_t source, uint32_t destination,
+                                uint32_t instance, uint64_t n_bytes, vp_error_t *error)
+{
+    const vp_model_t *model = builder->model;
+    vp_lane_t *lane;
+
+    if (n_bytes == 0) {
+        return VP_OK;
+    }
+    if (source >= model->n_ranks || destination >= model->n_ranks ||
+        instance >= model->n_instances || n_bytes > UINT64_MAX - builder->total_bytes) {
+        return vp_error_set(error, VP_ERR_INTERNAL,
+                            "a planner added %llu bytes from rank %u to rank %u over path "
+                            "instance %u, outside its machine of %u ranks and %u instances or "
+                            "past 2^64 bytes in all; there is no plan, please report this",
+                            (unsigned long long)n_bytes, source, destination, instance,
+                            model->n_ranks, model->n_instances);
+    }
+    if (!vp_array_reserve(&builder->lanes, &builder->capacity, builder->n_lanes + 1,
+                          sizeof(*builder->lanes))) {
+        return vp_error_no_memory(error, "the lanes of a plan");
+    }
+    lane = &builder->lanes[builder->n_lanes++];
+    lane->activation = builder->activation;
+    lane->source = source;
+    lane->destination = destination;
+    lane->instance = instance;
+    lane->offset_bytes = builder->pair_bytes[(size_t)source * model->n_ranks + destination];
+    lane->n_bytes = n_bytes;
+    builder->pair_bytes[(size_t)source * model->n_ranks + destination] += n_bytes;
+    builder->total_bytes += n_bytes;
+    return VP_OK;
+}
+
+/* The last keys decide only between lanes that no valid plan holds together. */
+static int compare_lanes(const void *a_p, const void *b_p)
+{
+    const vp_lane_t *a = a_p;
+    const vp_lane_t *b = b_p;
+
+    if (a->activation != b->activation) {
+        return a->activation < b->activation ? -1 : 1;
+    }
+    if (a->source != b->source) {
+        return a->source < b->source ? -1 : 1;
+    }
+    if (a->destination != b->destination) {
+        return a->destination < b->destination ? -1 : 1;
+    }
+    return a->offset_bytes < b->offset_bytes ? -1 : a->offset_bytes > b->offset_bytes;
+}
+
+/* Marks where activations begin and charges each alpha and its slowest lane. */
+static void fill_activations(vp_plan_t *plan, const vp_model_t *model, uint64_t alpha_ns)
+{
+    size_t i;
+    uint32_t k;
+
+    for (i = plan->n_lanes; i > 0; i--) {
+        const vp_lane_t *lane = &plan->lanes[i - 1];
+        uint64_t ns = vp_transfer_ns(lane->n_bytes, model->instances[lane->instance].bytes_per_s);
+
+        plan->activation_begin[lane->activation] = i - 1;
+        if (ns > plan->activation_ns[lane->activation]) {
+            plan->activation_ns[lane->activation] = ns;
+        }
+    }
+    plan->activation_begin[plan->n_activations] = plan->n_lanes;
+    for (k = 0; k < plan->n_activations; k++) {
+        plan->activation_ns[k] = vp_add_sat(plan->activation_ns[k], alpha_ns);
+        plan->time_ns = vp_add_sat(plan->time_ns, plan->activation_ns[k]);
+    }
+}
+
+/* Layout: n_ranks u32, n_lanes u64, then per lane the members in order, all little-endian. */
+static vp_status_t hash_lanes(vp_plan_t *plan, vp_error_t *error)
+{
+    vp_writer_t writer = VP_WRITER_INIT;
+    size_t i;
+
+    vp_write_u32(&writer, plan->n_ranks);
+    vp_write_u64(&writer, plan->n_lanes);
+    for (i = 0; i < plan->n_lanes; i++) {
+        const vp_lane_t *lane = &plan->lanes[i];
+
+        vp_write_u32(&writer, lane->activation);
+        vp_write_u32(&writer, lane->source);
+        vp_write_u32(&writer, lane->destination);
+        vp_write_u32(&writer, lane->instance);
+        vp_write_u64(&writer, lane->offset_bytes);
+        vp_write_u64(&writer, lane->n_bytes);
+    }
+    if (writer.failed) {
+        vp_writer_clear(&writer);
+        return vp_error_no_memory(error, "the hash of a plan");
+    }
+    plan->hash = vp_hash64(writer.data, writer.n_bytes);
+    vp_writer_clear(&writer);
+    return VP_OK;
+}
+
+static vp_plan_t *new_plan(uint32_t n_activations)
+{
+    vp_plan_t *plan = vp_array_new(1, sizeof(*plan));
+
+    if (plan == NULL) {
+        return NULL;
+    }
+    plan->n_activations = n_activations;
+    plan->activation_begin =
+        vp_array_new((size_t)n_activations + 1, sizeof(*plan->activation_begin));
+    plan->activation_ns = vp_array_new(n_activations, sizeof(*plan->activation_ns));
+    if (plan->activation_begin == NULL || plan->activation_ns == NULL) {
+        vp_plan_destroy(plan);
+        return NULL;
+    }
+    return plan;
+}
+
+vp_status_t vp_plan_builder_finish(vp_plan_builder_t *builder, uint64_t alpha_ns,
+                                   const char *scheduler, vp_plan_t **plan_p, vp_error_t *error)
+{
+    vp_plan_t *plan;
+    vp_status_t status;
+
+    vp_plan_builder_next(builder);
+    plan = new_plan(builder->activation);
+    if (plan == NULL) {
+        return vp_error_no_memory(error, "a plan");
+    }
+    plan->n_ranks = builder->model->n_ranks;
+    plan->total_bytes = builder->total_bytes;
+    plan->scheduler = scheduler;
+    plan->n_lanes = builder->n_lanes;
+    plan->lanes = builder->lanes;
+    builder->lanes = NULL;
+    builder->n_lanes = 0;
+    builder->capacity = 0;
+    if (plan->n_lanes > 0) {
+        qsort(plan->lanes, plan->n_lanes, sizeof(*plan->lanes), compare_lanes);
+    }
+    fill_activations(plan, builder->model, alpha_ns);
+    status = hash_lanes(plan, error);
+    if (status != VP_OK) {
+        vp_plan_destroy(plan);
+        return status;
+    }
+    *plan_p = plan;
+    return VP_OK;
+}

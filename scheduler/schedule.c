@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "scheduler/schedule.h"
+
+#include <string.h>
+
+typedef struct planner_entry {
+    const char *name;
+    vp_schedule_fn_t plan;
+} planner_entry_t;
+
+vp_schedule_fn_t vp_schedule_find(const char *name)
+{
+    static const planner_entry_t planners[] = {{"auto", vp_schedule_paper},
+                                               {"paper", vp_schedule_paper}};
+    size_t i;
+
+    for (i = 0; i < sizeof(planners) / sizeof(planners[0]); i++) {
+        if (strcmp(planners[i].name, name) == 0) {
+            return planners[i].plan;
+        }
+    }
+    return NULL;
+}
+
+const char *vp_schedule_names(void)
+{
+    return "auto, paper";
+}

@@ -1,0 +1,63 @@
+/*
+ * Planners and bounds. All are pure: no I/O, clock, globals or threads;
+ * integers only; every tie is broken by a total order. Equal inputs give equal
+ * plans, bit for bit, on every rank.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef VP_SCHEDULER_SCHEDULE_H
+#define VP_SCHEDULER_SCHEDULE_H
+
+#include "catalog/model.h"
+#include "scheduler/plan.h"
+
+typedef struct vp_schedule_options {
+    uint64_t alpha_ns; /* per-activation overhead used in utilities and times */
+    uint64_t tau_ns; /* fixed quantum; 0: search over fractions of the bound, keep the best plan */
+} vp_schedule_options_t;
+
+/*
+ * Plans demand_bytes[n_ranks][n_ranks] (row = source, diagonal ignored) over
+ * the catalog. *plan_p is new and the caller destroys it. VP_ERR_BAD_INPUT: a
+ * pair with bytes but no path instance (names the pair); VP_ERR_NO_MEMORY.
+ */
+typedef vp_status_t (*vp_schedule_fn_t)(const vp_catalog_t *catalog, const uint64_t *demand_bytes,
+                                        const vp_schedule_options_t *options, vp_plan_t **plan_p,
+                                        vp_error_t *error);
+
+/* Algorithm 2 of the paper, greedy-seeded alternating assignment, tau search. */
+vp_status_t vp_schedule_paper(const vp_catalog_t *catalog, const uint64_t *demand_bytes,
+                              const vp_schedule_options_t *options, vp_plan_t **plan_p,
+                              vp_error_t *error) VP_MUST_CHECK;
+
+/* Looks a planner up by its name ("paper", "auto"); NULL when unknown. */
+vp_schedule_fn_t vp_schedule_find(const char *name);
+/* Names for usage messages, comma-separated, static storage. */
+const char *vp_schedule_names(void);
+
+/*
+ * Lower bounds on the completion time of a demand with exclusive lanes.
+ * lp_ns: no schedule of the model is faster even at alpha = 0 (a dual solution
+ * of the port/resource LP of the model page, found by multiplicative weights,
+ * so it may lie below the LP's optimum but never above). kmin: a lower bound
+ * on the number of activations. bound_ns = lp_ns + alpha_ns * kmin.
+ */
+typedef struct vp_bound {
+    uint64_t lp_ns;
+    uint32_t kmin;
+    uint64_t bound_ns;
+} vp_bound_t;
+
+vp_status_t vp_bound(const vp_model_t *model, const uint64_t *demand_bytes, uint64_t alpha_ns,
+                     vp_bound_t *bound_p, vp_error_t *error) VP_MUST_CHECK;
+
+/*
+ * Modelled time of the pairwise exchange that Open MPI's tuned component runs
+ * by default (step k: i sends to i + k, steps one after the other, each pair on
+ * its fastest path, equal shares on shared resources): what the plan is
+ * compared with when a minimal gain is asked for.
+ */
+vp_status_t vp_pairwise_ns(const vp_model_t *model, const uint64_t *demand_bytes, uint64_t alpha_ns,
+                           uint64_t *time_ns_p, vp_error_t *error) VP_MUST_CHECK;
+
+#endif

@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "vp_config.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/file.h"
+#include "base/units.h"
+#include "catalog/build.h"
+#include "catalog/store.h"
+#include "catalog/topology.h"
+#include "scheduler/demand.h"
+#include "scheduler/schedule.h"
+#include "tools/command.h"
+
+/* 4096 rows of 4096 cells of 20 characters and their commas. */
+#define MAX_DEMAND_TEXT_BYTES ((size_t)384 << 20)
+#define MAX_ALPHA_NS UINT64_C(1000000000000)
+
+typedef struct plan_options {
+    const char *topology;
+    const char *catalog;
+    const char *demand;
+    const char *scheduler;
+    bool has_alpha;
+    uint64_t alpha_ns;
+    bool has_lanes;
+    bool is_json;
+    bool is_help;
+} plan_options_t;
+
+/* What one run of the command holds. */
+typedef struct run {
+    vp_catalog_t *catalog;
+    uint64_t *demand_bytes;
+    vp_plan_t *plan;
+    vp_bound_t bound;
+    uint64_t planning_ns;
+    uint64_t alpha_ns;
+} run_t;
+
+static void print_help(void)
+{
+    (void)printf(
+        "Usage: variopath plan --topology TOPOLOGY --demand CSV [OPTION]...\n"
+        "       variopath plan --catalog FILE --demand CSV [OPTION]...\n"
+        "Decomposes a demand into activations, checks the plan, and shows what it takes.\n"
+        "TOPOLOGY is as for `variopath topology`, see `variopath topology --help`.\n"
+        "\n"
+        "  --topology TOPOLOGY   plan over the catalog of all channel families of a topology\n"
+        "  --catalog FILE        plan over a catalog that was built before\n"
+        "  --demand CSV          N rows of N byte counts, row = source; - is standard input\n"
+        "  --scheduler NAME      one of: %s [auto]\n"
+        "  --alpha-ns A          overhead of one activation [the topology's]\n"
+        "  --lanes               list every lane of every activation\n"
+        "  --json                print one JSON object\n"
+        "  --help                print this\n"
+        "\n"
+        "The ratio is that of a lower bound, which no schedule of the model beats, to the\n"
+        "time of the plan.\n",
+        vp_schedule_names());
+}
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * VP_NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+static bool parse_alpha(const char *text, uint64_t *alpha_ns_p)
+{
+    unsigned long long value;
+    char *end;
+
+    if (!isdigit((unsigned char)*text)) {
+        return false;
+    }
+    errno = 0;
+    value = strtoull(text, &end, 10);
+    if (errno != 0 || *end != '\0' || value > MAX_ALPHA_NS) {
+        return false;
+    }
+    *alpha_ns_p = value;
+    return true;
+}
+
+/* Fills options; VP_EXIT_OK, or a code after a message. */
+static int parse_options(int argc, char **argv, plan_options_t *options)
+{
+    enum { TOPOLOGY = 256, CATALOG, DEMAND, SCHEDULER, ALPHA, LANES, JSON, HELP };
+    static const struct option known[] = {{"topology", required_argument, NULL, TOPOLOGY},
+                                          {"catalog", required_argument, NULL, CATALOG},
+                                          {"demand", required_argument, NULL, DEMAND},
+                                          {"scheduler", required_argument, NULL, SCHEDULER},
+                                          {"alpha-ns", required_argument, NULL, ALPHA},
+                                          {"lanes", no_argument, NULL, LANES},
+                                          {"json", no_argument, NULL, JSON},
+                                          {"help", no_argument, NULL, HELP},
+                                          {NULL, 0, NULL, 0}};
+    int option;
+
+    opterr = 0;
+    while ((option = getopt_long(argc, argv, ":", known, NULL)) != -1) {
+        switch (option) {
+        case TOPOLOGY:
+            options->topology = optarg;
+            break;
+        case CATALOG:
+            options->catalog = optarg;
+            break;
+        case DEMAND:
+            options->demand = optarg;
+            break;
+        case SCHEDULER:
+            options->scheduler = optarg;
+            break;
+        case ALPHA:
+            options->has_alpha = true;
+            if (!parse_alpha(optarg, &options->alpha_ns)) {
+                return vp_command_usage("plan", "--alpha-ns takes 0 to %" PRIu64 ", not \"%s\"",
+                                        MAX_ALPHA_NS, optarg);
+            }
+            break;
+        case LANES:
+            options->has_lanes = true;
+            break;
+        case JSON:
+            options->is_json = true;
+            break;
+        case HELP:
+            options->is_help = true;
+            return VP_EXIT_OK;
+        case ':':
+            return vp_command_usage("plan", "option \"%s\" needs a value", argv[optind - 1]);
+        default:
+            return vp_command_usage("plan", "unknown option \"%s\"", argv[optind - 1]);
+        }
+    }
+    return VP_EXIT_OK;
+}
+
+static int check_options(int argc, char **argv, const plan_options_t *options)
+{
+    if (optind < argc) {
+        return vp_command_usage("plan", "unexpected argument \"%s\"", argv[optind]);
+    }
+    if ((options->topology == NULL) == (options->catalog == NULL)) {
+        return vp_command_usage("plan", "give either --topology or --catalog");
+    }
+    if (options->demand == NULL) {
+        return vp_command_usage("plan", "give --demand");
+    }
+    if (vp_schedule_find(options->scheduler) == NULL) {
+        return vp_command_usage("plan", "unknown scheduler \"%s\"; there are %s",
+                                options->scheduler, vp_schedule_names());
+    }
+    return VP_EXIT_OK;
+}
+
+static vp_status_t open_catalog(const plan_options_t *options, vp_catalog_t **catalog_p,
+                                vp_error_t *error)
+{
+    static const vp_build_options_t defaults = {0, 0};
+    vp_model_t *model = NULL;
+    vp_status_t status;
+
+    if (options->catalog != NULL) {
+        return vp_catalog_load(options->catalog, catalog_p, NULL, error);
+    }
+    status = vp_topology_resolve(options->topology, &model, error);
+    if (status == VP_OK) {
+        status = vp_catalog_build(&model, &defaults, catalog_p, error);
+    }
+    vp_model_destroy(model);
+    return status;
+}
+
+static vp_status_t read_demand(const char *argument, const vp_model_t *model,
+                               uint64_t **demand_bytes_p, vp_error_t *error)
+{
+    bool is_stdin = strcmp(argument, "-") == 0;
+    const char *where = is_stdin ? "standard input" : argument;
+    char *text = NULL;
+    size_t n_bytes = 0;
+    uint32_t n_ranks = 0;
+    vp_status_t status = vp_file_read(is_stdin ? "/dev/stdin" : argument, MAX_DEMAND_TEXT_BYTES,
+                                      &text, &n_bytes, error);
+
+    if (status != VP_OK) {
+        return status;
+    }
+    if (strlen(text) != n_bytes) {
+        status =
+            vp_error_set(error, VP_ERR_BAD_INPUT,
+                         "%s: holds a zero byte; a demand is a text of rows of byte counts", where);
+    } else {
+        status = vp_demand_parse(text, where, demand_bytes_p, &n_ranks, error);
+    }
+    free(text);
+    if (status == VP_OK && n_ranks != model->n_ranks) {
+        status = vp_error_set(error, VP_ERR_BAD_INPUT,
+                              "%s: the demand has %" PRIu32 " ranks, the topology \"%s\" has "
+                              "%" PRIu32 "; nothing was planned, give one row and column for each "
+                              "rank or another number of nodes",
+                              where, n_ranks, model->name, model->n_ranks);
+    }
+    return status;
+}
+
+/* Plans, checks and bounds. */
+static vp_status_t make_plan(const plan_options_t *options, run_t *run, vp_error_t *error)
+{
+    vp_schedule_options_t schedule = {0, 0};
+    vp_status_t status = open_catalog(options, &run->catalog, error);
+    uint64_t start_ns;
+
+    if (status != VP_OK) {
+        return status;
+    }
+    run->alpha_ns = options->has_alpha ? options->alpha_ns : run->catalog->model->alpha_ns;
+    schedule.alpha_ns = run->alpha_ns;
+    status = read_demand(options->demand, run->catalog->model, &run->demand_bytes, error);
+    if (status != VP_OK) {
+        return status;
+    }
+    start_ns = now_ns();
+    status = vp_schedule_find(options->scheduler)(run->catalog, run->demand_bytes, &schedule,
+                                                  &run->plan, error);
+    run->planning_ns = now_ns() - start_ns;
+    if (status == VP_OK) {
+        status =
+            vp_plan_check(run->plan, run->catalog->model, run->demand_bytes, run->alpha_ns, error);
+    }
+    if (status == VP_OK) {
+        status =
+            vp_bound(run->catalog->model, run->demand_bytes, run->alpha_ns, &run->bound, error);
+    }
+    return status;
+}
+
+static double ratio(const run_t *run)
+{
+    return run->plan->time_ns == 0 ? 1.0 : (double)run->bound.bound_ns / (double)run->plan->time_ns;
+}
+
+static json_t *pack_lanes(const run_t *run)
+{
+    json_t *lanes = json_array();
+    size_t i;
+
+    for (i = 0; i < run->plan->n_lanes; i++) {
+        const vp_lane_t *lane = &run->plan->lanes[i];
+        const vp_instance_t *instance = &run->catalog->model->instances[lane->instance];
+
+        (void)json_array_append_new(
+            lanes, json_pack("{s:I, s:I, s:I, s:s, s:I, s:I}", "activation",
+                             (json_int_t)lane->activation, "source", (json_int_t)lane->source,
+                             "destination", (json_int_t)lane->destination, "kind",
+                             vp_path_kind_text(instance->kind), "bytes", (json_int_t)lane->n_bytes,
+                             "offset_bytes", (json_int_t)lane->offset_bytes));
+    }
+    return lanes;
+}
+
+static vp_status_t print_json(const run_t *run, bool has_lanes, vp_error_t *error)
+{
+    const vp_plan_t *plan = run->plan;
+    json_t *root = json_pack(
+        "{s:I, s:I, s:s, s:I, s:I, s:I, s:f, s:I, s:I}", "ranks", (json_int_t)plan->n_ranks,
+        "total_bytes", (json_int_t)plan->total_bytes, "scheduler", plan->scheduler, "activations",
+        (json_int_t)plan->n_activations, "time_ns", (json_int_t)plan->time_ns, "bound_ns",
+        (json_int_t)run->bound.bound_ns, "ratio", ratio(run), "planning_ns",
+        (json_int_t)run->planning_ns, "alpha_ns", (json_int_t)run->alpha_ns);
+    bool is_printed = root != NULL;
+
+    if (is_printed && has_lanes) {
+        is_printed = json_object_set_new(root, "lane_list", pack_lanes(run)) == 0;
+    }
+    is_printed = is_printed && json_dumpf(root, stdout, JSON_INDENT(2)) == 0;
+    json_decref(root);
+    if (!is_printed) {
+        return vp_error_set(error, VP_ERR_IO,
+                            "cannot write the plan as JSON; check the disk and the memory");
+    }
+    (void)printf("\n");
+    return VP_OK;
+}
+
+static void print_kinds(const run_t *run)
+{
+    uint64_t bytes[VP_N_PATH_KINDS] = {0};
+    uint64_t lanes[VP_N_PATH_KINDS] = {0};
+    size_t i;
+
+    for (i = 0; i < run->plan->n_lanes; i++) {
+        const vp_lane_t *lane = &run->plan->lanes[i];
+        vp_path_kind_t kind = run->catalog->model->instances[lane->instance].kind;
+
+        bytes[kind] += lane->n_bytes;
+        lanes[kind]++;
+    }
+    for (i = 0; i < VP_N_PATH_KINDS; i++) {
+        if (lanes[i] > 0) {
+            (void)printf("  %-4s  %" PRIu64 " bytes in %" PRIu64 " lanes (%.1f%%)\n",
+                         vp_path_kind_text((vp_path_kind_t)i), bytes[i], lanes[i],
+                         100.0 * (double)bytes[i] / (double)run->plan->total_bytes);
+        }
+    }
+}
+
+static void print_lanes(const run_t *run)
+{
+    const vp_plan_t *plan = run->plan;
+    uint32_t k;
+    size_t i;
+
+    for (k = 0; k < plan->n_activations; k++) {
+        (void)printf("activation %" PRIu32 ": %" PRIu64 " ns\n", k, plan->activation_ns[k]);
+        for (i = plan->activation_begin[k]; i < plan->activation_begin[k + 1]; i++) {
+            const vp_lane_t *lane = &plan->lanes[i];
+
+            (void)printf("  %" PRIu32 " -> %" PRIu32 "  %-4s  %" PRIu64 " bytes from %" PRIu64 "\n",
+                         lane->source, lane->destination,
+                         vp_path_kind_text(run->catalog->model->instances[lane->instance].kind),
+                         lane->n_bytes, lane->offset_bytes);
+        }
+    }
+}
+
+static void print_text(const run_t *run, bool has_lanes)
+{
+    const vp_plan_t *plan = run->plan;
+
+    (void)printf("%s: %" PRIu32 " ranks, %" PRIu64 " bytes\n", run->catalog->model->name,
+                 plan->n_ranks, plan->total_bytes);
+    (void)printf("%s: %" PRIu32 " activations, %.3f us; bound %.3f us, ratio %.4f\n",
+                 plan->scheduler, plan->n_activations, (double)plan->time_ns / 1e3,
+                 (double)run->bound.bound_ns / 1e3, ratio(run));
+    (void)printf("%" PRIu64 " ns per activation; planned in %.3f us\n", run->alpha_ns,
+                 (double)run->planning_ns / 1e3);
+    print_kinds(run);
+    if (has_lanes) {
+        print_lanes(run);
+    }
+}
+
+int vp_command_plan(int argc, char **argv)
+{
+    plan_options_t options = {.scheduler = "auto"};
+    run_t run = {0};
+    vp_error_t error = {VP_OK, ""};
+    vp_status_t status;
+    int code;
+
+    code = parse_options(argc, argv, &options);
+    if (options.is_help) {
+        print_help();
+        return VP_EXIT_OK;
+    }
+    if (code == VP_EXIT_OK) {
+        code = check_options(argc, argv, &options);
+    }
+    if (code != VP_EXIT_OK) {
+        return code;
+    }
+    status = make_plan(&options, &run, &error);
+    if (status == VP_OK && options.is_json) {
+        status = print_json(&run, options.has_lanes, &error);
+    } else if (status == VP_OK) {
+        print_text(&run, options.has_lanes);
+    }
+    vp_plan_destroy(run.plan);
+    free(run.demand_bytes);
+    vp_catalog_destroy(run.catalog);
+    return status == VP_OK ? VP_EXIT_OK : vp_command_fail(&error);
+}

@@ -1,0 +1,32 @@
+/*
+ * Sub-commands of the `variopath` binary: stdout is data, stderr is log.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef VP_TOOLS_COMMAND_H
+#define VP_TOOLS_COMMAND_H
+
+#include "base/status.h"
+
+/* Exit codes, documented for users. */
+enum {
+    VP_EXIT_OK = 0,
+    VP_EXIT_NO = 1,         /* a check answered no */
+    VP_EXIT_BAD_INPUT = 2,  /* bad usage or bad input */
+    VP_EXIT_ENVIRONMENT = 3 /* I/O, missing driver, no permission, no memory */
+};
+
+/* A command gets its own argv (argv[0] = its name) and returns an exit code. */
+typedef int (*vp_command_fn_t)(int argc, char **argv);
+
+int vp_command_topology(int argc, char **argv);
+int vp_command_catalog(int argc, char **argv);
+int vp_command_plan(int argc, char **argv);
+
+/* Prints "variopath: TEXT" to stderr and returns the exit code of the status. */
+int vp_command_fail(const vp_error_t *error);
+/* Prints a usage message built from the format, points to --help, returns VP_EXIT_BAD_INPUT. */
+int vp_command_usage(const char *command, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#endif
