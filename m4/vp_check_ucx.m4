@@ -6,11 +6,17 @@ AC_ARG_VAR([UCX_LIBDIR], [directory of the UCX libraries, set as run path of wha
 AS_IF([test "$vp_have_ucx" = yes],
     [AS_IF([test -z "$UCX_LIBDIR" && test -n "$vp_ucx_dir"], [UCX_LIBDIR=`cd "$vp_ucx_dir/lib" && pwd`])
      # A pip package is relocated: its .pc and .la files name the place it was
-     # built in. libtool reads an .la beside -l and drops plain paths of
-     # libraries, so the linker is told directly.
-     AS_IF([test -n "$UCX_LIBDIR" && test -f "$UCX_LIBDIR/libucp.so"],
-         [UCX_CFLAGS="-I$vp_ucx_dir/include"
-          UCX_LIBS="-Wl,$UCX_LIBDIR/libucp.so -Wl,$UCX_LIBDIR/libucs.so"])
+     # built in, and libtool reads an .la before it looks at -l. Link through a
+     # directory of our own then, which has the libraries alone.
+     AS_IF([test -n "$UCX_LIBDIR" && test -f "$UCX_LIBDIR/libucp.la" &&
+            ! grep "^libdir='$UCX_LIBDIR'" "$UCX_LIBDIR/libucp.la" >/dev/null],
+         [AS_MKDIR_P([ucx-links])
+          for vp_library in libucp.so libucs.so; do
+              rm -f ucx-links/$vp_library
+              $LN_S "$UCX_LIBDIR/$vp_library" ucx-links/$vp_library
+          done
+          UCX_CFLAGS="-I$vp_ucx_dir/include"
+          UCX_LIBS="-L`pwd`/ucx-links -lucp -lucs"])
      UCX_CFLAGS=`echo " $UCX_CFLAGS" | $SED 's/ -I/ -isystem /g'`
      AS_IF([test -n "$UCX_LIBDIR"], [UCX_LIBS="$UCX_LIBS -R$UCX_LIBDIR"])
      AC_DEFINE([VP_HAVE_UCX], [1], [UCX can be used])])

@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "coll_variopath/engine.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "coll_variopath/clock.h"
+#include "coll_variopath/engine_private.h"
+
+const char *vp_verdict_text(vp_verdict_t verdict)
+{
+    switch (verdict) {
+    case VP_CARRIED:
+        return "carried";
+    case VP_STAGED:
+        return "staged";
+    case VP_PASSED_ON:
+        return "passed on";
+    }
+    return "unknown verdict";
+}
+
+/* Every rank needs a place of its own: fills both orders, false when one has none. */
+static bool copy_order(vp_engine_t *engine, const uint32_t *topology_rank)
+{
+    uint32_t rank, n = engine->n_ranks;
+
+    memset(engine->place_rank, 0xff, n * sizeof(*engine->place_rank));
+    for (rank = 0; rank < n; rank++) {
+        uint32_t place = topology_rank[rank];
+
+        if (place >= n || engine->place_rank[place] != UINT32_MAX) {
+            return false;
+        }
+        engine->place[rank] = place;
+        engine->place_rank[place] = rank;
+    }
+    return true;
+}
+
+static vp_fit_t find_fit(vp_engine_t *engine, const uint32_t *topology_rank)
+{
+    if (engine->model == NULL) {
+        return VP_FIT_NO_CATALOG;
+    }
+    if (engine->model->n_ranks != engine->n_ranks) {
+        return VP_FIT_OTHER_SIZE;
+    }
+    return copy_order(engine, topology_rank) ? VP_FIT_OK : VP_FIT_NO_PLACE;
+}
+
+static vp_status_t fill_engine(vp_engine_t *engine, const uint32_t *topology_rank,
+                               const uint64_t *peer_key, vp_error_t *error)
+{
+    size_t n = engine->n_ranks;
+
+    engine->place = vp_array_new(n, sizeof(*engine->place));
+    engine->place_rank = vp_array_new(n, sizeof(*engine->place_rank));
+    engine->peer_key = vp_array_new(n, sizeof(*engine->peer_key));
+    if (engine->place == NULL || engine->place_rank == NULL || engine->peer_key == NULL) {
+        return vp_error_no_memory(error, "the engine of a communicator");
+    }
+    memcpy(engine->peer_key, peer_key, n * sizeof(*peer_key));
+    engine->fit = find_fit(engine, topology_rank);
+    return VP_OK;
+}
+
+vp_status_t vp_engine_create(const vp_catalog_t *catalog, vp_lanes_t *lanes,
+                             const vp_surroundings_t *surroundings, const uint32_t *topology_rank,
+                             const uint64_t *peer_key, const vp_engine_options_t *options,
+                             vp_counters_t *counters, vp_engine_t **engine_p, vp_error_t *error)
+{
+    vp_engine_t *engine;
+    vp_status_t status;
+
+    engine = vp_array_new(1, sizeof(*engine));
+    if (engine == NULL) {
+        return vp_error_no_memory(error, "the engine of a communicator");
+    }
+    engine->catalog = catalog;
+    engine->model = catalog == NULL ? NULL : catalog->model;
+    engine->lanes = lanes;
+    engine->around = *surroundings;
+    engine->options = *options;
+    engine->counters = counters;
+    engine->rank = surroundings->rank;
+    engine->n_ranks = surroundings->n_ranks;
+    status = fill_engine(engine, topology_rank, peer_key, error);
+    if (status != VP_OK) {
+        vp_engine_destroy(engine);
+        return status;
+    }
+    *engine_p = engine;
+    return VP_OK;
+}
+
+void vp_engine_destroy(vp_engine_t *engine)
+{
+    if (engine == NULL) {
+        return;
+    }
+    vp_engine_setup_undo(engine);
+    free(engine->place);
+    free(engine->place_rank);
+    free(engine->peer_key);
+    free(engine);
+}
+
+static void fill_header(vp_engine_t *engine, const vp_work_t *work, vp_header_t *header)
+{
+    uint32_t peer;
+    size_t keys_bytes = 0;
+
+    memset(header->send_bytes, 0, engine->n_ranks * sizeof(*header->send_bytes));
+    memset(header->receive_bytes, 0, engine->n_ranks * sizeof(*header->receive_bytes));
+    header->obstacles = work->obstacles;
+    if (work->obstacles == 0) {
+        for (peer = 0; peer < engine->n_ranks; peer++) {
+            header->send_bytes[peer] = work->call->send[peer].n_bytes;
+            header->receive_bytes[peer] = work->call->receive[peer].n_bytes;
+        }
+        if (vp_windows_changed(engine, work)) {
+            (void)vp_region_keys(work->region, &keys_bytes);
+        }
+    }
+    header->keys_bytes = (uint32_t)keys_bytes;
+}
+
+/* Step 2: what every rank sends, receives and cannot. */
+static vp_status_t exchange_headers(vp_engine_t *engine, vp_work_t *work, vp_error_t *error)
+{
+    size_t n_bytes = vp_header_bytes(engine->n_ranks);
+    uint32_t rank;
+    vp_status_t status;
+
+    work->obstacles = work->call->obstacles;
+    if (work->obstacles == 0) {
+        vp_windows_register(engine, work);
+    }
+    fill_header(engine, work, &engine->headers[engine->rank]);
+    vp_header_encode(&engine->headers[engine->rank], engine->n_ranks, engine->send_wire);
+    status = vp_engine_allgather(engine, engine->send_wire, engine->receive_wire, n_bytes, error);
+    if (status != VP_OK) {
+        return status;
+    }
+    for (rank = 0; rank < engine->n_ranks; rank++) {
+        vp_header_decode(engine->receive_wire + rank * n_bytes, engine->n_ranks,
+                         &engine->headers[rank]);
+        work->keys_changed = work->keys_changed || engine->headers[rank].keys_bytes > 0;
+    }
+    vp_verdict_obstacles(engine, work);
+    return VP_OK;
+}
+
+/* Own preparations that may fail; how they went is part of the next record. */
+static vp_status_t prepare(vp_engine_t *engine, vp_work_t *work, bool *worth_p, vp_error_t *error)
+{
+    uint64_t start_ns = vp_clock_ns();
+    vp_status_t status = vp_verdict_plan(engine, work, worth_p, error);
+
+    work->planning_ns = vp_clock_ns() - start_ns;
+    vp_counter_add(&engine->counters->planning_ns, work->planning_ns);
+    return status == VP_OK ? vp_windows_prepare(engine, work, error) : status;
+}
+
+static vp_status_t exchange_pairs(vp_engine_t *engine, const vp_work_t *work, vp_status_t prepared,
+                                  vp_error_t *error)
+{
+    uint32_t peer;
+    vp_status_t status;
+
+    for (peer = 0; peer < engine->n_ranks; peer++) {
+        const vp_block_t *block = &work->call->receive[peer];
+        vp_pair_t pair = {.status = (int32_t)prepared};
+
+        if (block->n_bytes > 0) {
+            pair.receive_address = (uintptr_t)block->address;
+        }
+        vp_pair_encode(&pair, engine->send_wire + (size_t)peer * VP_PAIR_BYTES);
+    }
+    status =
+        vp_engine_alltoall(engine, engine->send_wire, engine->receive_wire, VP_PAIR_BYTES, error);
+    if (status != VP_OK) {
+        return status;
+    }
+    for (peer = 0; peer < engine->n_ranks; peer++) {
+        vp_pair_decode(engine->receive_wire + (size_t)peer * VP_PAIR_BYTES, &engine->pairs[peer]);
+    }
+    return VP_OK;
+}
+
+/* Passes on when a rank could not prepare; its own words only when all ranks say the same. */
+static void judge_preparations(const vp_engine_t *engine, vp_work_t *work, const char *own_text)
+{
+    int32_t first = engine->pairs[0].status;
+    bool alike = true;
+    uint32_t rank, bad = engine->n_ranks;
+
+    for (rank = 0; rank < engine->n_ranks; rank++) {
+        alike = alike && engine->pairs[rank].status == first;
+        if (engine->pairs[rank].status != VP_OK && bad == engine->n_ranks) {
+            bad = rank;
+        }
+    }
+    if (bad == engine->n_ranks) {
+        return;
+    }
+    if (alike && first != VP_ERR_NO_MEMORY && first != VP_ERR_INTERNAL) {
+        vp_verdict_pass(work, "no plan: %s", own_text);
+    } else {
+        vp_verdict_pass(work, "rank %u could not prepare the call: %s", bad,
+                        vp_status_text(engine->pairs[bad].status));
+    }
+}
+
+/* Step 3: plan, addresses, keys. Up to its end the call can be passed on. */
+static vp_status_t exchange_details(vp_engine_t *engine, vp_work_t *work, vp_error_t *error)
+{
+    vp_error_t detail;
+    bool worth = false;
+    vp_status_t prepared = prepare(engine, work, &worth, &detail);
+    vp_status_t status = exchange_pairs(engine, work, prepared, error);
+
+    if (status != VP_OK) {
+        return status;
+    }
+    if (prepared != VP_OK) {
+        vp_log(engine->options.log, VP_LOG_CALL, "%s", detail.text);
+    }
+    judge_preparations(engine, work, detail.text);
+    if (work->outcome.verdict == VP_CARRIED && !worth) {
+        vp_verdict_pass(work, "the plan gains less than %u%% over the pairwise exchange",
+                        engine->options.min_gain_percent);
+    }
+    if (work->outcome.verdict == VP_CARRIED && work->keys_changed) {
+        status = vp_windows_exchange(engine, work, error);
+    }
+    return status;
+}
+
+/* Bytes that the agreed demand lets a rank send. */
+static uint64_t row_bytes(const vp_engine_t *engine, uint32_t rank)
+{
+    const uint64_t *row = engine->demand + (size_t)engine->place[rank] * engine->n_ranks;
+    uint64_t sum = 0;
+    uint32_t i;
+
+    for (i = 0; i < engine->n_ranks; i++) {
+        sum += row[i];
+    }
+    return sum;
+}
+
+/* Which rank contradicts, once all of them say that they succeeded; n_ranks: none. */
+static uint32_t find_mismatch(const vp_engine_t *engine)
+{
+    uint32_t rank;
+
+    for (rank = 0; rank < engine->n_ranks; rank++) {
+        if (engine->reports[rank].plan_hash != engine->reports[0].plan_hash ||
+            engine->reports[rank].sent_bytes != row_bytes(engine, rank)) {
+            return rank;
+        }
+    }
+    return engine->n_ranks;
+}
+
+static vp_status_t fail_all(vp_engine_t *engine, uint32_t bad, const vp_error_t *own,
+                            vp_error_t *error)
+{
+    const vp_report_t *report = &engine->reports[bad];
+    vp_status_t status = VP_ERR_MISMATCH;
+    char text[128];
+
+    if (report->status != VP_OK) {
+        status = report->status == VP_ERR_TIMEOUT ? VP_ERR_TIMEOUT : VP_ERR_TRANSPORT;
+        vp_engine_report_text(engine, bad, text, sizeof(text));
+    } else {
+        (void)snprintf(text, sizeof(text), "rank %u followed another plan than rank 0", bad);
+    }
+    vp_engine_decline(engine, engine->n_ranks, "an earlier call failed: %s", text);
+    return vp_error_set(error, status,
+                        "alltoallv failed after bytes had moved: %s; receive buffers are "
+                        "undefined and this communicator is not carried any more%s%s",
+                        text, own->status != VP_OK ? ". Here: " : "",
+                        own->status != VP_OK ? own->text : "");
+}
+
+/* Step 5: the barrier after which all bytes have arrived, or all ranks know that not. */
+static vp_status_t close_call(vp_engine_t *engine, const vp_work_t *work, const vp_lane_t *failed,
+                              const vp_error_t *own, vp_error_t *error)
+{
+    vp_report_t report = {.status = (int32_t)own->status,
+                          .peer = engine->rank,
+                          .plan_hash = work->plan->hash,
+                          .sent_bytes = work->sent_bytes};
+    uint32_t bad;
+    vp_status_t status;
+
+    if (failed != NULL) {
+        const vp_instance_t *instance = &engine->model->instances[failed->instance];
+
+        report.peer = engine->place_rank[failed->destination];
+        report.source_class = instance->source_class;
+        report.destination_class = instance->destination_class;
+    }
+    status = vp_engine_agree(engine, &report, &bad, error);
+    if (status != VP_OK) {
+        return status;
+    }
+    if (bad == engine->n_ranks) {
+        bad = find_mismatch(engine);
+    }
+    return bad == engine->n_ranks ? VP_OK : fail_all(engine, bad, own, error);
+}
+
+/* Steps 4 and 5. Without bytes between ranks there is nothing that could fail. */
+static vp_status_t carry(vp_engine_t *engine, vp_work_t *work, vp_error_t *error)
+{
+    vp_error_t own = {.status = VP_OK};
+    const vp_lane_t *failed = NULL;
+    vp_status_t status;
+
+    status = vp_execute(engine, work, &failed, &own);
+    own.status = status;
+    if (work->plan != NULL) {
+        status = close_call(engine, work, failed, &own, error);
+    }
+    return status == VP_OK ? vp_verdict_truncation(engine, error) : status;
+}
+
+static vp_status_t run_call(vp_engine_t *engine, vp_work_t *work, vp_error_t *error)
+{
+    uint64_t start_ns = vp_clock_ns();
+    vp_status_t status = exchange_headers(engine, work, error);
+
+    if (status == VP_OK && work->outcome.verdict == VP_CARRIED) {
+        vp_verdict_demand(engine, work);
+        if (work->total_bytes > 0) {
+            status = exchange_details(engine, work, error);
+        }
+    }
+    vp_counter_add(&engine->counters->exchange_ns, vp_clock_ns() - start_ns - work->planning_ns);
+    if (status == VP_OK && work->outcome.verdict == VP_CARRIED) {
+        vp_trace_begin(engine, work);
+        status = carry(engine, work, error);
+    }
+    return status;
+}
+
+vp_status_t vp_engine_alltoallv(vp_engine_t *engine, const vp_call_t *call, vp_outcome_t *outcome_p,
+                                vp_error_t *error)
+{
+    vp_work_t work = {
+        .call = call, .start_ns = vp_clock_ns(), .outcome = {.rank = engine->n_ranks}};
+    vp_status_t status = VP_OK;
+
+    engine->n_calls++;
+    if (engine->state == VP_ENGINE_NEW) {
+        status = vp_engine_setup(engine, error);
+    }
+    if (status == VP_OK && engine->state == VP_ENGINE_DECLINED) {
+        vp_verdict_pass(&work, "%s", engine->reason);
+        work.outcome.rank = engine->reason_rank;
+        work.outcome.fault = engine->fault;
+    } else if (status == VP_OK) {
+        status = run_call(engine, &work, error);
+    }
+    if (status != VP_OK && status != VP_ERR_TRUNCATE && engine->state != VP_ENGINE_DECLINED) {
+        /* A collective below failed and left the ranks apart: this one will not try again. */
+        vp_engine_decline(engine, engine->n_ranks, "an earlier call failed: %s",
+                          vp_status_text((int)status));
+    }
+    vp_trace_call(engine, &work, status);
+    vp_plan_destroy(work.plan);
+    vp_lanes_unregister(engine->lanes, work.region);
+    free(work.times);
+    free(work.keys);
+    if (status == VP_OK || status == VP_ERR_TRUNCATE) {
+        *outcome_p = work.outcome;
+    }
+    return status;
+}

@@ -1,0 +1,148 @@
+/*
+ * What one call of MPI_Alltoallv does once Open MPI has handed it to us:
+ * exchange, verdict, plan, lanes, agreed completion.
+ *
+ * The life of a call, on all ranks alike:
+ *  1. first call on a communicator only: facts of every rank are exchanged
+ *     (protocol version, catalog fingerprint, options, UCX ready); missing
+ *     endpoints are connected in two ordered phases. If any rank cannot, the
+ *     communicator is passed on from then on.
+ *  2. one allgathered record per rank: obstacles, send and receive bytes per
+ *     peer, receive window. The verdict follows from these records alone, so
+ *     it is the same everywhere.
+ *  3. one alltoall record per pair: receive address; remote keys only when they
+ *     changed since the last call.
+ *  4. every rank derives the plan of the whole demand and executes its rows:
+ *     put per lane, flush per lane.
+ *  5. one closing record per rank (status, plan hash): it is the barrier after
+ *     which all bytes have arrived, and how a failure reaches every rank.
+ * Falling back is possible up to the end of step 3; from the first byte on the
+ * call completes or returns an error on every rank.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef VP_COLL_ENGINE_H
+#define VP_COLL_ENGINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/log.h"
+#include "base/status.h"
+#include "catalog/model.h"
+#include "coll_variopath/lanes.h"
+#include "coll_variopath/surroundings.h"
+#include "scheduler/schedule.h"
+
+/* How lanes of consecutive activations are ordered. */
+typedef enum vp_sync {
+    VP_SYNC_FREE,   /* each rank runs its lanes in plan order, one after the other */
+    VP_SYNC_BARRIER /* a barrier of all ranks after each activation */
+} vp_sync_t;
+
+typedef struct vp_engine_options {
+    bool carry_host; /* carry host buffers; false on any rank: all calls are passed on */
+    vp_sync_t sync;
+    const char *scheduler;     /* a name that vp_schedule_find knows */
+    uint64_t alpha_ns;         /* 0: the topology's */
+    uint32_t min_gain_percent; /* pass on when the pairwise exchange is predicted to be
+                                  less than this much slower than the plan; 0: always carry */
+    uint32_t timeout_ms;       /* give up waiting for a lane after this long; 0: never */
+    const char *trace;         /* write one JSON line per call to FILE.RANK; NULL: off. Borrowed */
+    const vp_log_t *log;       /* borrowed; NULL: silent */
+} vp_engine_options_t;
+
+/* Process-wide counters; the engine adds to them atomically. */
+typedef struct vp_counters {
+    uint64_t n_carried;
+    uint64_t n_staged;
+    uint64_t n_passed_on;
+    uint64_t n_lanes;
+    uint64_t n_activations;
+    uint64_t planning_ns;
+    uint64_t exchange_ns;                 /* steps 2 and 3 */
+    uint64_t key_exchanges;               /* calls in which some rank's remote keys changed */
+    uint64_t sent_bytes[VP_N_PATH_KINDS]; /* by kind of the instance, own lanes */
+    uint64_t self_bytes;
+} vp_counters_t;
+
+/* Why a rank cannot have this call carried; bits of vp_call_t.obstacles. */
+#define VP_OBSTACLE_MAP(X)                                                                         \
+    X(VP_OBSTACLE_IN_PLACE, 0, "in-place buffers")                                                 \
+    X(VP_OBSTACLE_LAYOUT, 1, "a datatype with gaps")                                               \
+    X(VP_OBSTACLE_HOST, 2, "host buffers (coll_variopath_host is off)")                            \
+    X(VP_OBSTACLE_MEMORY, 3, "memory that a transport cannot register")                            \
+    X(VP_OBSTACLE_SHUTDOWN, 4, "MPI is being finalized")
+
+enum {
+#define VP_OBSTACLE_ENUM(name, bit, text) name = 1 << (bit),
+    VP_OBSTACLE_MAP(VP_OBSTACLE_ENUM)
+#undef VP_OBSTACLE_ENUM
+};
+
+/* One contiguous block of a buffer. n_bytes = 0: the address is not looked at. */
+typedef struct vp_block {
+    void *address;
+    uint64_t n_bytes;
+} vp_block_t;
+
+/* One call as this rank sees it; all arrays [n_ranks] in communicator order, borrowed. */
+typedef struct vp_call {
+    const vp_block_t *send;    /* to each peer; never written */
+    const vp_block_t *receive; /* from each peer */
+    uint32_t obstacles;        /* VP_OBSTACLE_*; send and receive may be NULL if not 0 */
+} vp_call_t;
+
+typedef enum vp_verdict { VP_CARRIED, VP_STAGED, VP_PASSED_ON } vp_verdict_t;
+
+/* The same on every rank of the call. */
+typedef struct vp_outcome {
+    vp_verdict_t verdict;
+    char reason[160]; /* why, when not carried; "" otherwise */
+    uint32_t rank;    /* the rank that the reason is about; n_ranks: none in particular */
+    bool fault;       /* the reason is how the job was set up, worth telling a person */
+} vp_outcome_t;
+
+typedef struct vp_engine vp_engine_t;
+
+/*
+ * One engine per communicator. Local: no communication, quick. Borrows
+ * catalog, lanes, counters and everything the options point to until it is
+ * destroyed; copies the arrays.
+ *   topology_rank[n_ranks]  the model's rank of each communicator rank, a
+ *                           permutation of 0 .. model->n_ranks - 1
+ *   peer_key[n_ranks]       identity of each process, equal in all communicators
+ * A rank that cannot take part must still be there to say so, or the others
+ * wait for it: catalog may be NULL (it could not be loaded), lanes may be NULL
+ * (UCX could not be opened), the catalog may describe another number of ranks,
+ * and topology_rank may be no permutation. The engine then joins the agreement
+ * of the first call and passes every call on. VP_ERR_NO_MEMORY.
+ */
+vp_status_t vp_engine_create(const vp_catalog_t *catalog, vp_lanes_t *lanes,
+                             const vp_surroundings_t *surroundings, const uint32_t *topology_rank,
+                             const uint64_t *peer_key, const vp_engine_options_t *options,
+                             vp_counters_t *counters, vp_engine_t **engine_p,
+                             vp_error_t *error) VP_MUST_CHECK;
+
+/* Local: no communication. Remote keys and registrations of this communicator go. NULL is fine. */
+void vp_engine_destroy(vp_engine_t *engine);
+
+/*
+ * Runs one call; collective, one at a time per engine, different engines may
+ * run in different threads.
+ * VP_OK: outcome_p->verdict says whether all bytes are in place (carried) or
+ * none was moved (passed on: call the collective below now).
+ * VP_ERR_TRUNCATE: a peer sends more than its block here holds, or this rank
+ * sends more than a peer expects; all fitting blocks arrived and nothing was
+ * written outside its block. Returned by the ranks concerned only.
+ * VP_ERR_TRANSPORT, VP_ERR_TIMEOUT, VP_ERR_MISMATCH (plans differ): after the
+ * first byte, on every rank; the engine passes on all later calls.
+ * VP_ERR_NO_MEMORY.
+ */
+vp_status_t vp_engine_alltoallv(vp_engine_t *engine, const vp_call_t *call, vp_outcome_t *outcome_p,
+                                vp_error_t *error) VP_MUST_CHECK;
+
+/* Text of a verdict: "carried", "staged", "passed on". */
+const char *vp_verdict_text(vp_verdict_t verdict);
+
+#endif

@@ -1,0 +1,172 @@
+/*
+ * What the files behind engine.h share: the engine of one communicator and
+ * the state of one call.
+ *
+ * Ranks are counted twice: `rank` and `peer` are ranks of the communicator,
+ * a `place` is a rank of the model (topology_rank). Records travel in
+ * communicator order, demand and plan are in model order.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef VP_COLL_ENGINE_PRIVATE_H
+#define VP_COLL_ENGINE_PRIVATE_H
+
+#include "base/buf.h"
+#include "coll_variopath/engine.h"
+#include "coll_variopath/record.h"
+#include "scheduler/plan.h"
+
+typedef enum vp_engine_state {
+    VP_ENGINE_NEW,     /* nothing agreed yet */
+    VP_ENGINE_READY,   /* connected */
+    VP_ENGINE_DECLINED /* all ranks know the reason; every call is passed on */
+} vp_engine_state_t;
+
+/* One way to a peer: a pair of classes that some instance between the groups names. */
+typedef struct vp_link {
+    uint32_t source_class;
+    uint32_t destination_class;
+    vp_window_t *window; /* NULL while the peer has not told keys */
+} vp_link_t;
+
+struct vp_engine {
+    const vp_catalog_t *catalog; /* NULL, like model: fit is VP_FIT_NO_CATALOG */
+    const vp_model_t *model;
+    vp_fit_t fit;
+    vp_lanes_t *lanes; /* may be NULL */
+    vp_surroundings_t around;
+    vp_engine_options_t options;
+    vp_counters_t *counters;
+    uint32_t rank;
+    uint32_t n_ranks;
+    uint32_t *place;      /* [n_ranks] the model's rank of each communicator rank */
+    uint32_t *place_rank; /* [n_ranks] the inverse */
+    uint64_t *peer_key;   /* [n_ranks] */
+
+    vp_engine_state_t state;
+    char reason[160]; /* why declined */
+    uint32_t reason_rank;
+    bool fault;
+    uint64_t n_calls;
+
+    /* Made by setup. */
+    uint32_t *link_begin; /* [n_ranks + 1] links to each peer, into links */
+    vp_link_t *links;
+    vp_header_t *headers;  /* [n_ranks] of this call; they own their arrays together */
+    uint64_t *counts;      /* what headers' arrays point into */
+    uint64_t *demand;      /* [n_ranks][n_ranks] by place */
+    vp_pair_t *pairs;      /* [n_ranks] what each peer told me */
+    vp_report_t *reports;  /* [n_ranks] */
+    uint8_t *send_wire;    /* one contribution */
+    uint8_t *receive_wire; /* [n_ranks] of them */
+
+    /* Keys of the own receive window as the peers know them. */
+    uint8_t *told_keys;
+    size_t told_keys_bytes;
+    size_t told_keys_capacity;
+    uint64_t told_begin; /* the window's range */
+    uint64_t told_end;
+};
+
+/* When a lane ran, for the trace. */
+typedef struct vp_lane_time {
+    uint64_t start_ns; /* since the call began */
+    uint64_t end_ns;
+} vp_lane_time_t;
+
+/* One call while it runs. */
+typedef struct vp_work {
+    const vp_call_t *call;
+    uint64_t start_ns;
+    vp_outcome_t outcome;
+
+    uint32_t obstacles;
+    uint64_t begin; /* receive window [begin, end); empty: no peer sends here */
+    uint64_t end;
+    vp_region_t *region;
+    bool keys_changed; /* on any rank */
+    uint8_t *keys;     /* [n_ranks + 1][keys_stride], the own ones last */
+    size_t keys_stride;
+
+    vp_plan_t *plan;
+    vp_lane_time_t *times; /* [n_lanes of the plan], NULL without trace */
+    uint64_t planning_ns;
+    uint64_t total_bytes; /* of all ranks, without self blocks */
+    uint64_t sent_bytes;
+    uint64_t kind_bytes[VP_N_PATH_KINDS];
+    bool self_done;
+} vp_work_t;
+
+/* setup.c: first call on a communicator; leaves the engine ready or declined. */
+vp_status_t vp_engine_setup(vp_engine_t *engine, vp_error_t *error) VP_MUST_CHECK;
+void vp_engine_setup_undo(vp_engine_t *engine);
+
+/*
+ * Declines all further calls for a reason that every rank derived alike: it is
+ * about `rank` (n_ranks: none in particular).
+ */
+void vp_engine_decline(vp_engine_t *engine, uint32_t rank, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/*
+ * agree.c: exchange of one report per rank; engine->reports holds all of them
+ * afterwards. Returns the lowest rank whose status is not VP_OK in *bad_p
+ * (n_ranks: none).
+ */
+vp_status_t vp_engine_agree(vp_engine_t *engine, const vp_report_t *mine, uint32_t *bad_p,
+                            vp_error_t *error) VP_MUST_CHECK;
+/* Text of such a report: "rank 3: nic0 > nic1 to rank 5: a transport failed". */
+void vp_engine_report_text(const vp_engine_t *engine, uint32_t rank, char *text, size_t n_bytes);
+/* The surroundings' allgather and alltoall with an error text. */
+vp_status_t vp_engine_allgather(vp_engine_t *engine, const void *send, void *receive,
+                                size_t n_bytes, vp_error_t *error) VP_MUST_CHECK;
+vp_status_t vp_engine_alltoall(vp_engine_t *engine, const void *send, void *receive, size_t n_bytes,
+                               vp_error_t *error) VP_MUST_CHECK;
+
+/* verdict.c: from everyone's headers to demand, verdict and plan. */
+void vp_verdict_obstacles(const vp_engine_t *engine, vp_work_t *work);
+void vp_verdict_demand(vp_engine_t *engine, vp_work_t *work);
+/* A planner that fails leaves its text in error; whether all ranks saw the same is agreed later. */
+vp_status_t vp_verdict_plan(vp_engine_t *engine, vp_work_t *work, bool *worth_p,
+                            vp_error_t *error) VP_MUST_CHECK;
+/* Passes the call on. */
+void vp_verdict_pass(vp_work_t *work, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* VP_ERR_TRUNCATE when this rank sends or receives a block that does not fit. */
+vp_status_t vp_verdict_truncation(const vp_engine_t *engine, vp_error_t *error) VP_MUST_CHECK;
+
+/* windows.c: the own receive window and those of the peers. */
+void vp_windows_register(vp_engine_t *engine, vp_work_t *work);
+/* Have the own keys changed since the peers were told? */
+bool vp_windows_changed(const vp_engine_t *engine, const vp_work_t *work);
+/* Makes room for the exchange below; local. */
+vp_status_t vp_windows_prepare(vp_engine_t *engine, vp_work_t *work,
+                               vp_error_t *error) VP_MUST_CHECK;
+/* Collective, when any rank's keys changed. Passes the call on when a window does not open. */
+vp_status_t vp_windows_exchange(vp_engine_t *engine, vp_work_t *work,
+                                vp_error_t *error) VP_MUST_CHECK;
+void vp_windows_close_all(vp_engine_t *engine);
+vp_link_t *vp_windows_find(const vp_engine_t *engine, uint32_t peer, uint32_t source_class,
+                           uint32_t destination_class);
+
+/* execute.c: moves this rank's bytes; *lane_p is the lane that failed. */
+vp_status_t vp_execute(vp_engine_t *engine, vp_work_t *work, const vp_lane_t **lane_p,
+                       vp_error_t *error) VP_MUST_CHECK;
+
+/* trace.c: makes room for the times of lanes, when tracing. */
+void vp_trace_begin(const vp_engine_t *engine, vp_work_t *work);
+/* Counters, log line and trace file of a finished call. */
+void vp_trace_call(vp_engine_t *engine, const vp_work_t *work, vp_status_t status);
+
+static inline void vp_counter_add(uint64_t *counter, uint64_t value)
+{
+    (void)__atomic_fetch_add(counter, value, __ATOMIC_RELAXED);
+}
+
+/* Own lanes of the plan are those whose source is this. */
+static inline uint32_t vp_engine_my_place(const vp_engine_t *engine)
+{
+    return engine->place[engine->rank];
+}
+
+#endif

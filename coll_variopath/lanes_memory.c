@@ -1,0 +1,271 @@
+/*
+ * Registered memory: own regions with their packed keys, and windows onto the
+ * regions of peers.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "coll_variopath/lanes.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "base/buf.h"
+#include "coll_variopath/lanes_private.h"
+
+/* Appends one class to the keys: index, length, packed key. */
+static ucs_status_t add_key(const vp_path_t *path, uint32_t path_class, ucp_mem_h handle,
+                            vp_writer_t *keys)
+{
+    void *packed;
+    size_t n_bytes;
+    ucs_status_t ret;
+
+    ret = ucp_rkey_pack(path->context, handle, &packed, &n_bytes);
+    if (ret != UCS_OK) {
+        return ret;
+    }
+    vp_write_u32(keys, path_class);
+    vp_write_u32(keys, (uint32_t)n_bytes);
+    vp_write_bytes(keys, packed, n_bytes);
+    ucp_rkey_buffer_release(packed);
+    return keys->failed ? UCS_ERR_NO_MEMORY : UCS_OK;
+}
+
+static vp_status_t register_path(const vp_path_t *path, uint32_t path_class, void *address,
+                                 size_t n_bytes, ucp_mem_h *handle, vp_writer_t *keys,
+                                 vp_error_t *error)
+{
+    ucp_mem_map_params_t params = {0};
+    ucs_status_t ret;
+
+    params.field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS | UCP_MEM_MAP_PARAM_FIELD_LENGTH;
+    params.address = address;
+    params.length = n_bytes;
+    ret = ucp_mem_map(path->context, &params, handle);
+    if (ret == UCS_OK) {
+        ret = add_key(path, path_class, *handle, keys);
+    } else {
+        *handle = NULL;
+    }
+    if (ret == UCS_OK) {
+        return VP_OK;
+    }
+    return vp_error_set(error, VP_ERR_TRANSPORT,
+                        "path class \"%s\" cannot register %zu bytes at %p: %s; this buffer is "
+                        "not carried, use memory that its transports (\"%s\") can register",
+                        path->name, n_bytes, address, ucs_status_string(ret), path->tls);
+}
+
+static void unregister_all(vp_lanes_t *lanes, vp_region_t *region)
+{
+    uint32_t i;
+
+    for (i = 0; i < lanes->n_paths; i++) {
+        if (region->handles[i] != NULL) {
+            (void)ucp_mem_unmap(lanes->paths[i].context, region->handles[i]);
+        }
+    }
+}
+
+static vp_status_t register_all(vp_lanes_t *lanes, void *address, size_t n_bytes,
+                                vp_region_t *region, vp_error_t *error)
+{
+    vp_writer_t keys = VP_WRITER_INIT;
+    vp_status_t status = VP_OK;
+    uint32_t i;
+
+    for (i = 0; i < lanes->n_paths && status == VP_OK; i++) {
+        if (lanes->paths[i].open) {
+            status = register_path(&lanes->paths[i], i, address, n_bytes, &region->handles[i],
+                                   &keys, error);
+        }
+    }
+    if (status != VP_OK) {
+        vp_writer_clear(&keys);
+        unregister_all(lanes, region);
+        return status;
+    }
+    region->keys = keys.data;
+    region->keys_bytes = keys.n_bytes;
+    return VP_OK;
+}
+
+vp_status_t vp_lanes_register(vp_lanes_t *lanes, void *address, size_t n_bytes,
+                              vp_region_t **region_p, vp_error_t *error)
+{
+    vp_region_t *region = vp_array_new(1, sizeof(*region));
+    vp_status_t status;
+
+    if (region == NULL) {
+        return vp_error_no_memory(error, "a registration");
+    }
+    region->handles = vp_array_new(lanes->n_paths, sizeof(*region->handles));
+    if (region->handles == NULL) {
+        free(region);
+        return vp_error_no_memory(error, "a registration");
+    }
+    vp_lanes_lock(lanes);
+    status = register_all(lanes, address, n_bytes, region, error);
+    vp_lanes_unlock(lanes);
+    if (status != VP_OK) {
+        free(region->handles);
+        free(region);
+        return status;
+    }
+    *region_p = region;
+    return VP_OK;
+}
+
+const void *vp_region_keys(const vp_region_t *region, size_t *n_bytes_p)
+{
+    *n_bytes_p = region->keys_bytes;
+    return region->keys;
+}
+
+void vp_lanes_unregister(vp_lanes_t *lanes, vp_region_t *region)
+{
+    if (region == NULL) {
+        return;
+    }
+    vp_lanes_lock(lanes);
+    unregister_all(lanes, region);
+    vp_lanes_unlock(lanes);
+    free(region->handles);
+    free(region->keys);
+    free(region);
+}
+
+/* Finds a class in packed keys; *key_p stays NULL when the peer did not register with it. */
+static vp_status_t find_key(const void *keys, size_t n_bytes, uint32_t path_class,
+                            const unsigned char **key_p, vp_error_t *error)
+{
+    const unsigned char *key = NULL;
+    vp_reader_t reader;
+    uint32_t entry_class = 0, entry_bytes, n_entries = 0;
+
+    vp_reader_init(&reader, keys, n_bytes);
+    while (vp_reader_left(&reader) > 0) {
+        uint32_t previous = entry_class;
+
+        entry_class = vp_read_u32(&reader);
+        entry_bytes = vp_read_u32(&reader);
+        if (reader.failed || entry_bytes == 0 || entry_bytes > vp_reader_left(&reader) ||
+            (n_entries > 0 && entry_class <= previous)) {
+            return vp_error_set(error, VP_ERR_BAD_INPUT,
+                                "remote keys of %zu bytes do not parse at entry %u; the peer runs "
+                                "another version of this component",
+                                n_bytes, n_entries);
+        }
+        if (entry_class == path_class) {
+            key = reader.data + reader.position;
+        }
+        reader.position += entry_bytes;
+        n_entries++;
+    }
+    *key_p = key;
+    return VP_OK;
+}
+
+static vp_status_t window_error(const vp_lanes_t *lanes, const vp_window_t *window, const char *why,
+                                vp_error_t *error)
+{
+    return vp_error_set(
+        error, VP_ERR_TRANSPORT,
+        "path class \"%s\" cannot write into the buffer of process %" PRIx64
+        " through its class %u: %s; this buffer is not carried",
+        window->source_class < lanes->n_paths ? lanes->paths[window->source_class].name : "?",
+        window->peer_key, window->destination_class, why);
+}
+
+static vp_status_t unpack_key(vp_lanes_t *lanes, const unsigned char *key, vp_window_t *window,
+                              vp_error_t *error)
+{
+    const vp_endpoint_t *endpoint = vp_lanes_endpoint_find(
+        lanes, window->peer_key, window->source_class, window->destination_class);
+    vp_path_t *path = vp_lanes_path(lanes, window->source_class);
+    ucs_status_t ret;
+
+    if (endpoint == NULL || path == NULL) {
+        return window_error(lanes, window, "there is no endpoint", error);
+    }
+    if (key == NULL) {
+        return window_error(lanes, window, "the peer did not register with that class", error);
+    }
+    ret = ucp_ep_rkey_unpack(endpoint->ucp, key, &window->rkey);
+    if (ret != UCS_OK) {
+        return window_error(lanes, window, ucs_status_string(ret), error);
+    }
+    window->ucp = endpoint->ucp;
+    window->next = path->windows;
+    path->windows = window;
+    return VP_OK;
+}
+
+vp_status_t vp_lanes_open_window(vp_lanes_t *lanes, uint64_t peer_key, uint32_t source_class,
+                                 uint32_t destination_class, const void *keys, size_t n_bytes,
+                                 vp_window_t **window_p, vp_error_t *error)
+{
+    const unsigned char *key = NULL;
+    vp_window_t *window;
+    vp_status_t status;
+
+    status = find_key(keys, n_bytes, destination_class, &key, error);
+    if (status != VP_OK) {
+        return status;
+    }
+    window = vp_array_new(1, sizeof(*window));
+    if (window == NULL) {
+        return vp_error_no_memory(error, "a window");
+    }
+    window->peer_key = peer_key;
+    window->source_class = source_class;
+    window->destination_class = destination_class;
+    vp_lanes_lock(lanes);
+    status = unpack_key(lanes, key, window, error);
+    vp_lanes_unlock(lanes);
+    if (status != VP_OK) {
+        free(window);
+        return status;
+    }
+    *window_p = window;
+    return VP_OK;
+}
+
+static void make_blind(vp_window_t *window)
+{
+    if (window->rkey != NULL) {
+        ucp_rkey_destroy(window->rkey);
+    }
+    window->rkey = NULL;
+    window->ucp = NULL;
+}
+
+void vp_lanes_window_blind(vp_path_t *path, ucp_ep_h ucp)
+{
+    vp_window_t *window;
+
+    for (window = path->windows; window != NULL; window = window->next) {
+        if (ucp == NULL || window->ucp == ucp) {
+            make_blind(window);
+        }
+    }
+}
+
+void vp_lanes_close_window(vp_lanes_t *lanes, vp_window_t *window)
+{
+    vp_window_t **link_p;
+
+    if (window == NULL) {
+        return;
+    }
+    vp_lanes_lock(lanes);
+    link_p = &lanes->paths[window->source_class].windows;
+    while (*link_p != window) {
+        link_p = &(*link_p)->next;
+    }
+    *link_p = window->next;
+    make_blind(window);
+    vp_lanes_unlock(lanes);
+    free(window);
+}

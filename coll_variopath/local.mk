@@ -1,0 +1,22 @@
+# The engine and its lanes; each lane is a UCX put.
+if VP_WITH_UCX
+noinst_LTLIBRARIES += coll_variopath/libvp_engine.la
+endif
+coll_variopath_libvp_engine_la_SOURCES = \
+	coll_variopath/agree.c \
+	coll_variopath/clock.h \
+	coll_variopath/engine.c coll_variopath/engine.h \
+	coll_variopath/engine_private.h \
+	coll_variopath/execute.c \
+	coll_variopath/lanes.c coll_variopath/lanes.h \
+	coll_variopath/lanes_endpoint.c \
+	coll_variopath/lanes_memory.c \
+	coll_variopath/lanes_operation.c \
+	coll_variopath/lanes_private.h \
+	coll_variopath/record.c coll_variopath/record.h \
+	coll_variopath/setup.c \
+	coll_variopath/surroundings.h \
+	coll_variopath/trace.c \
+	coll_variopath/verdict.c \
+	coll_variopath/windows.c
+coll_variopath_libvp_engine_la_CPPFLAGS = $(AM_CPPFLAGS) $(UCX_CFLAGS)

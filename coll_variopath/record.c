@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "coll_variopath/record.h"
+
+#include <string.h>
+
+/* Sizes are fixed and buffers are made for them, so nothing here can run over or out of memory. */
+static uint8_t *put_integer(uint8_t *wire, uint64_t value, unsigned n_bytes)
+{
+    unsigned i;
+
+    for (i = 0; i < n_bytes; i++) {
+        wire[i] = (uint8_t)(value >> (8 * i));
+    }
+    return wire + n_bytes;
+}
+
+static uint64_t get_integer(const uint8_t **wire_p, unsigned n_bytes)
+{
+    uint64_t value = 0;
+    unsigned i;
+
+    for (i = 0; i < n_bytes; i++) {
+        value |= (uint64_t)(*wire_p)[i] << (8 * i);
+    }
+    *wire_p += n_bytes;
+    return value;
+}
+
+static uint32_t get_u32(const uint8_t **wire_p)
+{
+    return (uint32_t)get_integer(wire_p, 4);
+}
+
+static uint64_t get_u64(const uint8_t **wire_p)
+{
+    return get_integer(wire_p, 8);
+}
+
+void vp_facts_encode(const vp_facts_t *facts, uint8_t *wire)
+{
+    memset(wire, 0, VP_FACTS_BYTES);
+    wire = put_integer(wire, facts->version, 4);
+    wire = put_integer(wire, facts->able, 4);
+    wire = put_integer(wire, facts->fit, 4);
+    wire = put_integer(wire, facts->carry_host, 4);
+    wire = put_integer(wire, facts->catalog_ranks, 4);
+    wire = put_integer(wire, facts->fingerprint, 8);
+    wire = put_integer(wire, facts->order_hash, 8);
+    wire = put_integer(wire, facts->scheduler_hash, 8);
+    wire = put_integer(wire, facts->alpha_ns, 8);
+    wire = put_integer(wire, facts->sync, 4);
+    wire = put_integer(wire, facts->min_gain_percent, 4);
+    (void)put_integer(wire, facts->address_bytes, 8);
+}
+
+void vp_facts_decode(const uint8_t *wire, vp_facts_t *facts)
+{
+    facts->version = get_u32(&wire);
+    facts->able = get_u32(&wire);
+    facts->fit = get_u32(&wire);
+    facts->carry_host = get_u32(&wire);
+    facts->catalog_ranks = get_u32(&wire);
+    facts->fingerprint = get_u64(&wire);
+    facts->order_hash = get_u64(&wire);
+    facts->scheduler_hash = get_u64(&wire);
+    facts->alpha_ns = get_u64(&wire);
+    facts->sync = get_u32(&wire);
+    facts->min_gain_percent = get_u32(&wire);
+    facts->address_bytes = get_u64(&wire);
+}
+
+size_t vp_header_bytes(uint32_t n_ranks)
+{
+    return VP_HEADER_BYTES + (size_t)n_ranks * 16;
+}
+
+void vp_header_encode(const vp_header_t *header, uint32_t n_ranks, uint8_t *wire)
+{
+    uint32_t i;
+
+    wire = put_integer(wire, header->obstacles, 4);
+    wire = put_integer(wire, header->keys_bytes, 4);
+    wire = put_integer(wire, 0, 8);
+    for (i = 0; i < n_ranks; i++) {
+        wire = put_integer(wire, header->send_bytes[i], 8);
+    }
+    for (i = 0; i < n_ranks; i++) {
+        wire = put_integer(wire, header->receive_bytes[i], 8);
+    }
+}
+
+void vp_header_decode(const uint8_t *wire, uint32_t n_ranks, vp_header_t *header)
+{
+    uint32_t i;
+
+    header->obstacles = get_u32(&wire);
+    header->keys_bytes = get_u32(&wire);
+    (void)get_u64(&wire);
+    for (i = 0; i < n_ranks; i++) {
+        header->send_bytes[i] = get_u64(&wire);
+    }
+    for (i = 0; i < n_ranks; i++) {
+        header->receive_bytes[i] = get_u64(&wire);
+    }
+}
+
+void vp_pair_encode(const vp_pair_t *pair, uint8_t *wire)
+{
+    wire = put_integer(wire, pair->receive_address, 8);
+    wire = put_integer(wire, (uint32_t)pair->status, 4);
+    (void)put_integer(wire, 0, 4);
+}
+
+void vp_pair_decode(const uint8_t *wire, vp_pair_t *pair)
+{
+    pair->receive_address = get_u64(&wire);
+    pair->status = (int32_t)get_u32(&wire);
+}
+
+void vp_report_encode(const vp_report_t *report, uint8_t *wire)
+{
+    wire = put_integer(wire, (uint32_t)report->status, 4);
+    wire = put_integer(wire, report->peer, 4);
+    wire = put_integer(wire, report->source_class, 4);
+    wire = put_integer(wire, report->destination_class, 4);
+    wire = put_integer(wire, report->plan_hash, 8);
+    (void)put_integer(wire, report->sent_bytes, 8);
+}
+
+void vp_report_decode(const uint8_t *wire, vp_report_t *report)
+{
+    report->status = (int32_t)get_u32(&wire);
+    report->peer = get_u32(&wire);
+    report->source_class = get_u32(&wire);
+    report->destination_class = get_u32(&wire);
+    report->plan_hash = get_u64(&wire);
+    report->sent_bytes = get_u64(&wire);
+}

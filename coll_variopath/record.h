@@ -1,0 +1,83 @@
+/*
+ * Records that ranks exchange, and their encoding: little-endian, fixed
+ * widths, fixed sizes. Layouts: docs/engine.md.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef VP_COLL_RECORD_H
+#define VP_COLL_RECORD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { VP_PROTOCOL_VERSION = 1 };
+
+/* Sizes on the wire. The one of facts stays for all versions, so that versions can be compared. */
+enum {
+    VP_FACTS_BYTES = 96,
+    VP_HEADER_BYTES = 16, /* plus two 64-bit counts per rank */
+    VP_PAIR_BYTES = 16,
+    VP_REPORT_BYTES = 32
+};
+
+/* Does a rank's catalog describe this communicator? Travels, so values stay. */
+typedef enum vp_fit {
+    VP_FIT_OK = 0,
+    VP_FIT_NO_CATALOG = 1, /* could not be loaded there */
+    VP_FIT_OTHER_SIZE = 2, /* describes another number of ranks */
+    VP_FIT_NO_PLACE = 3    /* some rank has no place of its own in it */
+} vp_fit_t;
+
+/* What must be equal on all ranks, and what each rank has, told once per communicator. */
+typedef struct vp_facts {
+    uint32_t version;
+    uint32_t able; /* 1: lanes are open and memory is there */
+    uint32_t fit;  /* vp_fit_t */
+    uint32_t carry_host;
+    uint32_t catalog_ranks; /* 0: no catalog */
+    uint64_t fingerprint;
+    uint64_t order_hash; /* of topology_rank */
+    uint64_t scheduler_hash;
+    uint64_t alpha_ns;
+    uint32_t sync;
+    uint32_t min_gain_percent;
+    uint64_t address_bytes; /* of the worker addresses that follow */
+} vp_facts_t;
+
+/* One call as one rank sees it. */
+typedef struct vp_header {
+    uint32_t obstacles;
+    uint32_t keys_bytes;     /* length of changed keys, 0: unchanged */
+    uint64_t *send_bytes;    /* [n_ranks] */
+    uint64_t *receive_bytes; /* [n_ranks] */
+} vp_header_t;
+
+/* From one rank to one peer, before the first byte. */
+typedef struct vp_pair {
+    uint64_t receive_address; /* where the peer's block belongs */
+    int32_t status;           /* vp_status_t: could this rank prepare the call? */
+} vp_pair_t;
+
+/* How a step went; also the closing record of a call. */
+typedef struct vp_report {
+    int32_t status;
+    uint32_t peer; /* the rank that could not be reached; own rank: none in particular */
+    uint32_t source_class;
+    uint32_t destination_class;
+    uint64_t plan_hash;
+    uint64_t sent_bytes;
+} vp_report_t;
+
+size_t vp_header_bytes(uint32_t n_ranks);
+
+void vp_facts_encode(const vp_facts_t *facts, uint8_t *wire);
+void vp_facts_decode(const uint8_t *wire, vp_facts_t *facts);
+void vp_header_encode(const vp_header_t *header, uint32_t n_ranks, uint8_t *wire);
+/* header's arrays are the caller's. */
+void vp_header_decode(const uint8_t *wire, uint32_t n_ranks, vp_header_t *header);
+void vp_pair_encode(const vp_pair_t *pair, uint8_t *wire);
+void vp_pair_decode(const uint8_t *wire, vp_pair_t *pair);
+void vp_report_encode(const vp_report_t *report, uint8_t *wire);
+void vp_report_decode(const uint8_t *wire, vp_report_t *report);
+
+#endif

@@ -1,0 +1,176 @@
+/*
+ * From everyone's records to one verdict. All of it is derived from what was
+ * allgathered, so it comes out the same on every rank.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "coll_variopath/engine_private.h"
+
+static const char *obstacle_text(uint32_t obstacles)
+{
+#define OBSTACLE_CASE(name, bit, text)                                                             \
+    if ((obstacles & name) != 0) {                                                                 \
+        return text;                                                                               \
+    }
+    VP_OBSTACLE_MAP(OBSTACLE_CASE)
+#undef OBSTACLE_CASE
+    return "an unknown obstacle";
+}
+
+void vp_verdict_pass(vp_work_t *work, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    (void)vsnprintf(work->outcome.reason, sizeof(work->outcome.reason), format, arguments);
+    va_end(arguments);
+    work->outcome.verdict = VP_PASSED_ON;
+}
+
+void vp_verdict_obstacles(const vp_engine_t *engine, vp_work_t *work)
+{
+    uint32_t rank;
+
+    for (rank = 0; rank < engine->n_ranks; rank++) {
+        if (engine->headers[rank].obstacles != 0) {
+            vp_verdict_pass(work, "rank %u: %s", rank,
+                            obstacle_text(engine->headers[rank].obstacles));
+            return;
+        }
+    }
+}
+
+void vp_verdict_demand(vp_engine_t *engine, vp_work_t *work)
+{
+    uint32_t from, to, n = engine->n_ranks;
+
+    for (from = 0; from < n; from++) {
+        for (to = 0; to < n; to++) {
+            uint64_t send = engine->headers[from].send_bytes[to];
+            uint64_t room = engine->headers[to].receive_bytes[from];
+            uint64_t n_bytes = from == to ? 0 : send < room ? send : room;
+
+            engine->demand[(size_t)engine->place[from] * n + engine->place[to]] = n_bytes;
+            work->total_bytes = vp_add_sat(work->total_bytes, n_bytes);
+        }
+    }
+}
+
+/*
+ * Own lanes must stay inside what was agreed, whatever a planner did: offsets
+ * are addresses from here on.
+ */
+static vp_status_t check_own_lanes(const vp_engine_t *engine, const vp_plan_t *plan,
+                                   vp_error_t *error)
+{
+    uint32_t mine = vp_engine_my_place(engine), n = engine->n_ranks;
+    uint64_t planned = 0, wanted = 0;
+    size_t i;
+
+    for (i = 0; i < plan->n_lanes; i++) {
+        const vp_lane_t *lane = &plan->lanes[i];
+        uint64_t room;
+
+        if (lane->source != mine) {
+            continue;
+        }
+        room = lane->destination < n ? engine->demand[(size_t)mine * n + lane->destination] : 0;
+        if (lane->n_bytes > room || lane->offset_bytes > room - lane->n_bytes ||
+            lane->instance >= engine->model->n_instances) {
+            return vp_error_set(error, VP_ERR_INTERNAL,
+                                "lane %zu of the plan (%s) leaves its block; the call is passed "
+                                "on, report this",
+                                i, plan->scheduler);
+        }
+        planned += lane->n_bytes;
+    }
+    for (i = 0; i < n; i++) {
+        wanted += engine->demand[(size_t)mine * n + i];
+    }
+    return planned == wanted
+               ? VP_OK
+               : vp_error_set(error, VP_ERR_INTERNAL,
+                              "the plan (%s) does not move all bytes of this rank; the call is "
+                              "passed on, report this",
+                              plan->scheduler);
+}
+
+/* Is the plan faster than the pairwise exchange by the gain that is asked for? */
+static vp_status_t weigh(const vp_engine_t *engine, const vp_plan_t *plan, uint64_t alpha_ns,
+                         bool *worth_p, vp_error_t *error)
+{
+    uint64_t pairwise_ns;
+    vp_status_t status;
+
+    if (engine->options.min_gain_percent == 0) {
+        *worth_p = true;
+        return VP_OK;
+    }
+    status = vp_pairwise_ns(engine->model, engine->demand, alpha_ns, &pairwise_ns, error);
+    if (status == VP_OK) {
+        *worth_p =
+            pairwise_ns >=
+            vp_muldiv_ceil(plan->time_ns, 100 + (uint64_t)engine->options.min_gain_percent, 100);
+    }
+    return status;
+}
+
+vp_status_t vp_verdict_plan(vp_engine_t *engine, vp_work_t *work, bool *worth_p, vp_error_t *error)
+{
+    vp_schedule_fn_t schedule = vp_schedule_find(engine->options.scheduler);
+    vp_schedule_options_t options = {0};
+    vp_plan_t *plan;
+    vp_status_t status;
+
+    if (schedule == NULL) {
+        return vp_error_set(error, VP_ERR_USAGE, "there is no scheduler \"%s\" (known: %s)",
+                            engine->options.scheduler, vp_schedule_names());
+    }
+    options.alpha_ns =
+        engine->options.alpha_ns != 0 ? engine->options.alpha_ns : engine->model->alpha_ns;
+    status = schedule(engine->catalog, engine->demand, &options, &plan, error);
+    if (status != VP_OK) {
+        return status;
+    }
+    status = check_own_lanes(engine, plan, error);
+    if (status == VP_OK) {
+        status = weigh(engine, plan, options.alpha_ns, worth_p, error);
+    }
+    if (status != VP_OK) {
+        vp_plan_destroy(plan);
+        return status;
+    }
+    work->plan = plan;
+    return VP_OK;
+}
+
+vp_status_t vp_verdict_truncation(const vp_engine_t *engine, vp_error_t *error)
+{
+    const vp_header_t *mine = &engine->headers[engine->rank];
+    uint32_t peer, rank = engine->rank;
+
+    for (peer = 0; peer < engine->n_ranks; peer++) {
+        const vp_header_t *other = &engine->headers[peer];
+
+        if (other->send_bytes[rank] > mine->receive_bytes[peer]) {
+            return vp_error_set(error, VP_ERR_TRUNCATE,
+                                "rank %u sends %llu bytes, but rank %u has room for %llu; the "
+                                "block was cut, make the counts of both ranks agree",
+                                peer, (unsigned long long)other->send_bytes[rank], rank,
+                                (unsigned long long)mine->receive_bytes[peer]);
+        }
+        if (mine->send_bytes[peer] > other->receive_bytes[rank]) {
+            return vp_error_set(error, VP_ERR_TRUNCATE,
+                                "rank %u sends %llu bytes, but rank %u has room for %llu; the "
+                                "block was cut, make the counts of both ranks agree",
+                                rank, (unsigned long long)mine->send_bytes[peer], peer,
+                                (unsigned long long)other->receive_bytes[rank]);
+        }
+    }
+    return VP_OK;
+}

@@ -1,0 +1,219 @@
+/*
+ * Receive windows: one region over all blocks that this rank receives, and
+ * the peers' regions as this rank's endpoints see them.
+ *
+ * Keys travel only when their packed bytes or their range differ from what the
+ * peers know; UCX may reuse a handle, never by accident the bytes.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "coll_variopath/engine_private.h"
+
+static bool find_range(const vp_engine_t *engine, vp_work_t *work)
+{
+    uint32_t peer;
+
+    for (peer = 0; peer < engine->n_ranks; peer++) {
+        const vp_block_t *block = &work->call->receive[peer];
+        uint64_t begin = (uintptr_t)block->address;
+
+        if (block->n_bytes == 0 || peer == engine->rank) {
+            continue;
+        }
+        if (block->n_bytes > UINT64_MAX - begin) {
+            return false;
+        }
+        if (work->begin == work->end || begin < work->begin) {
+            work->begin = begin;
+        }
+        if (begin + block->n_bytes > work->end) {
+            work->end = begin + block->n_bytes;
+        }
+    }
+    return true;
+}
+
+void vp_windows_register(vp_engine_t *engine, vp_work_t *work)
+{
+    vp_error_t detail;
+
+    if (!find_range(engine, work)) {
+        work->obstacles |= VP_OBSTACLE_MEMORY;
+        return;
+    }
+    if (work->begin == work->end) {
+        return;
+    }
+    if (vp_lanes_register(engine->lanes, (void *)(uintptr_t)work->begin,
+                          (size_t)(work->end - work->begin), &work->region, &detail) != VP_OK) {
+        work->obstacles |= VP_OBSTACLE_MEMORY;
+        vp_log(engine->options.log, VP_LOG_CALL, "%s", detail.text);
+    }
+}
+
+bool vp_windows_changed(const vp_engine_t *engine, const vp_work_t *work)
+{
+    const void *keys;
+    size_t n_bytes;
+
+    if (work->region == NULL) {
+        return false; /* nobody writes here in this call */
+    }
+    keys = vp_region_keys(work->region, &n_bytes);
+    return work->begin != engine->told_begin || work->end != engine->told_end ||
+           n_bytes != engine->told_keys_bytes || memcmp(keys, engine->told_keys, n_bytes) != 0;
+}
+
+static void close_links(vp_engine_t *engine, uint32_t peer)
+{
+    uint32_t i;
+
+    for (i = engine->link_begin[peer]; i < engine->link_begin[peer + 1]; i++) {
+        vp_lanes_close_window(engine->lanes, engine->links[i].window);
+        engine->links[i].window = NULL;
+    }
+}
+
+void vp_windows_close_all(vp_engine_t *engine)
+{
+    uint32_t peer;
+
+    if (engine->links == NULL) {
+        return;
+    }
+    for (peer = 0; peer < engine->n_ranks; peer++) {
+        close_links(engine, peer);
+    }
+}
+
+vp_link_t *vp_windows_find(const vp_engine_t *engine, uint32_t peer, uint32_t source_class,
+                           uint32_t destination_class)
+{
+    uint32_t i;
+
+    for (i = engine->link_begin[peer]; i < engine->link_begin[peer + 1]; i++) {
+        if (engine->links[i].source_class == source_class &&
+            engine->links[i].destination_class == destination_class) {
+            return &engine->links[i];
+        }
+    }
+    return NULL;
+}
+
+static vp_status_t open_links(vp_engine_t *engine, uint32_t peer, const uint8_t *keys,
+                              size_t n_bytes, vp_report_t *report, vp_error_t *error)
+{
+    uint32_t i;
+
+    for (i = engine->link_begin[peer]; i < engine->link_begin[peer + 1]; i++) {
+        vp_link_t *link = &engine->links[i];
+        vp_status_t status =
+            vp_lanes_open_window(engine->lanes, engine->peer_key[peer], link->source_class,
+                                 link->destination_class, keys, n_bytes, &link->window, error);
+
+        if (status != VP_OK) {
+            link->window = NULL;
+            report->status = (int32_t)status;
+            report->peer = peer;
+            report->source_class = link->source_class;
+            report->destination_class = link->destination_class;
+            return status;
+        }
+    }
+    return VP_OK;
+}
+
+/* all_keys: [n_ranks][stride]; ranks whose keys did not change keep their windows. */
+static void open_changed(vp_engine_t *engine, const uint8_t *all_keys, size_t stride,
+                         vp_report_t *report)
+{
+    vp_error_t detail;
+    uint32_t peer;
+
+    for (peer = 0; peer < engine->n_ranks && report->status == VP_OK; peer++) {
+        size_t n_bytes = engine->headers[peer].keys_bytes;
+
+        if (n_bytes == 0 || peer == engine->rank) {
+            continue;
+        }
+        close_links(engine, peer);
+        if (open_links(engine, peer, all_keys + peer * stride, n_bytes, report, &detail) != VP_OK) {
+            vp_log(engine->options.log, VP_LOG_CALL, "%s", detail.text);
+        }
+    }
+}
+
+/* Keys that will be told; room was made before the call was agreed on. */
+static void remember_told(vp_engine_t *engine, const vp_work_t *work)
+{
+    size_t n_bytes;
+    const void *keys = vp_region_keys(work->region, &n_bytes);
+
+    memcpy(engine->told_keys, keys, n_bytes);
+    engine->told_keys_bytes = n_bytes;
+    engine->told_begin = work->begin;
+    engine->told_end = work->end;
+}
+
+/* After a window that did not open, all ranks start again from nothing. */
+static void forget_all(vp_engine_t *engine)
+{
+    vp_windows_close_all(engine);
+    engine->told_keys_bytes = 0;
+    engine->told_begin = 0;
+    engine->told_end = 0;
+}
+
+vp_status_t vp_windows_prepare(vp_engine_t *engine, vp_work_t *work, vp_error_t *error)
+{
+    size_t own_bytes = 0, largest = 0;
+    uint32_t rank;
+
+    for (rank = 0; rank < engine->n_ranks; rank++) {
+        size_t n_bytes = engine->headers[rank].keys_bytes;
+
+        largest = n_bytes > largest ? n_bytes : largest;
+    }
+    if (largest == 0) {
+        return VP_OK;
+    }
+    own_bytes = engine->headers[engine->rank].keys_bytes;
+    work->keys_stride = largest;
+    work->keys = vp_array_new((size_t)engine->n_ranks + 1, largest);
+    if (work->keys == NULL ||
+        !vp_array_reserve(&engine->told_keys, &engine->told_keys_capacity, own_bytes, 1)) {
+        return vp_error_no_memory(error, "the remote keys of all ranks");
+    }
+    return VP_OK;
+}
+
+vp_status_t vp_windows_exchange(vp_engine_t *engine, vp_work_t *work, vp_error_t *error)
+{
+    uint8_t *mine = work->keys + engine->n_ranks * work->keys_stride;
+    vp_report_t report = {.peer = engine->rank};
+    char text[128];
+    uint32_t bad;
+    vp_status_t status;
+
+    if (engine->headers[engine->rank].keys_bytes > 0) {
+        remember_told(engine, work);
+        memcpy(mine, engine->told_keys, engine->told_keys_bytes);
+    }
+    status = vp_engine_allgather(engine, mine, work->keys, work->keys_stride, error);
+    if (status != VP_OK) {
+        return status;
+    }
+    vp_counter_add(&engine->counters->key_exchanges, 1);
+    open_changed(engine, work->keys, work->keys_stride, &report);
+    status = vp_engine_agree(engine, &report, &bad, error);
+    if (status == VP_OK && bad != engine->n_ranks) {
+        forget_all(engine);
+        vp_engine_report_text(engine, bad, text, sizeof(text));
+        vp_verdict_pass(work, "a receive buffer cannot be written, %s", text);
+    }
+    return status;
+}

@@ -1,0 +1,60 @@
+# The engine without MPI: ranks are forked processes with a communicator in
+# shared memory. Lanes are real UCX ones (shared memory, TCP on the loopback) but in
+# the tests with lanes_fake.c.
+if VP_WITH_CHECK
+if VP_WITH_UCX
+engine_tests = \
+	test/engine/test_engine \
+	test/engine/test_engine_fake \
+	test/engine/test_engine_faults \
+	test/engine/test_engine_threads \
+	test/engine/test_engine_trace \
+	test/engine/test_lanes \
+	test/engine/test_record
+check_PROGRAMS += $(engine_tests)
+TESTS += $(engine_tests)
+endif
+endif
+engine_test_cppflags = $(AM_CPPFLAGS) -I$(top_srcdir)/test/engine $(CHECK_CFLAGS)
+engine_test_ldadd = coll_variopath/libvp_engine.la catalog/libvp_catalog_build.la \
+	scheduler/libvp_scheduler.la catalog/libvp_catalog.la base/libvp_base.la
+engine_test_helpers = \
+	test/engine/engine_rank.c test/engine/engine_rank.h \
+	test/engine/planner.h \
+	test/engine/ranks.c test/engine/ranks.h \
+	test/engine/small_model.c test/engine/small_model.h
+engine_test_rotations = test/engine/planner_fake.c test/engine/planner_fake.h
+engine_test_lanes = test/engine/lanes_fake.c test/engine/lanes_fake.h
+
+test_engine_test_lanes_SOURCES = test/engine/test_lanes.c test/engine/ranks.c test/engine/ranks.h
+test_engine_test_lanes_CPPFLAGS = $(engine_test_cppflags)
+test_engine_test_lanes_LDADD = $(engine_test_ldadd) $(UCX_LIBS) $(CHECK_LIBS)
+
+test_engine_test_engine_SOURCES = test/engine/test_engine.c $(engine_test_helpers) \
+	test/engine/planner_real.c
+test_engine_test_engine_CPPFLAGS = $(engine_test_cppflags)
+test_engine_test_engine_LDADD = $(engine_test_ldadd) $(UCX_LIBS) $(CHECK_LIBS)
+
+test_engine_test_engine_threads_SOURCES = test/engine/test_engine_threads.c $(engine_test_helpers) \
+	test/engine/planner_real.c
+test_engine_test_engine_threads_CPPFLAGS = $(engine_test_cppflags)
+test_engine_test_engine_threads_LDADD = $(engine_test_ldadd) $(UCX_LIBS) $(CHECK_LIBS)
+
+test_engine_test_engine_fake_SOURCES = test/engine/test_engine.c $(engine_test_helpers) \
+	$(engine_test_rotations) $(engine_test_lanes)
+test_engine_test_engine_fake_CPPFLAGS = $(engine_test_cppflags)
+test_engine_test_engine_fake_LDADD = $(engine_test_ldadd) $(CHECK_LIBS)
+
+test_engine_test_engine_faults_SOURCES = test/engine/test_engine_faults.c $(engine_test_helpers) \
+	$(engine_test_rotations) $(engine_test_lanes)
+test_engine_test_engine_faults_CPPFLAGS = $(engine_test_cppflags)
+test_engine_test_engine_faults_LDADD = $(engine_test_ldadd) $(CHECK_LIBS)
+
+test_engine_test_engine_trace_SOURCES = test/engine/test_engine_trace.c $(engine_test_helpers) \
+	$(engine_test_rotations) $(engine_test_lanes)
+test_engine_test_engine_trace_CPPFLAGS = $(engine_test_cppflags) $(JANSSON_CFLAGS)
+test_engine_test_engine_trace_LDADD = $(engine_test_ldadd) $(JANSSON_LIBS) $(CHECK_LIBS)
+
+test_engine_test_record_SOURCES = test/engine/test_record.c
+test_engine_test_record_CPPFLAGS = $(engine_test_cppflags)
+test_engine_test_record_LDADD = $(engine_test_ldadd) $(CHECK_LIBS)

@@ -1,0 +1,79 @@
+/*
+ * Ranks without MPI: processes forked from the test, and communicators of
+ * them in shared memory that fill the engine's surroundings.
+ *
+ * A check that fails in a rank ends that rank with a message; the test then
+ * fails with it and the other ranks are ended too. A watchdog ends ranks that
+ * hang.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef VP_TEST_RANKS_H
+#define VP_TEST_RANKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "coll_variopath/surroundings.h"
+
+/*
+ * Shared memory transports of a path class. The sanitizers' wrapper of the
+ * system call behind CMA accuses valid calls, so CMA is left out with them.
+ */
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define RANKS_SANITIZED 1
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || defined(RANKS_SANITIZED)
+#define RANKS_SHM_TLS "posix"
+#else
+#define RANKS_SHM_TLS "posix,cma"
+#endif
+
+enum { RANKS_MAX = 16, RANKS_SECONDS = 20 };
+
+typedef struct ranks_comm ranks_comm_t;
+
+/* Zeroed memory that all ranks share, at the same address; made before they start. */
+void *ranks_share(size_t n_bytes);
+void ranks_unshare(void *memory, size_t n_bytes);
+
+ranks_comm_t *ranks_comm_create(uint32_t n_ranks);
+void ranks_comm_destroy(ranks_comm_t *comm);
+
+/* One rank's end of a communicator. */
+typedef struct ranks_member {
+    ranks_comm_t *comm;
+    uint32_t rank;
+    void (*progress)(void *context); /* called while waiting; may be NULL */
+    void *progress_context;
+    unsigned n_collectives; /* calls so far */
+    unsigned fail_at;       /* this call fails; 0: none */
+} ranks_member_t;
+
+/* The table of an engine; member outlives it. */
+vp_surroundings_t ranks_surroundings(ranks_member_t *member);
+void ranks_barrier(ranks_member_t *member);
+
+/* Runs body on n_ranks processes and waits; fails the test when one of them failed. */
+void ranks_run(uint32_t n_ranks, void (*body)(uint32_t rank, void *argument), void *argument);
+
+/* In a rank: ends it with a message unless the condition holds. */
+void ranks_fail(const char *file, int line, const char *format, ...)
+    __attribute__((format(printf, 3, 4), noreturn));
+#define RANKS_CHECK(condition, ...)                                                                \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            ranks_fail(__FILE__, __LINE__, __VA_ARGS__);                                           \
+        }                                                                                          \
+    } while (0)
+#define RANKS_EQUAL(actual, expected)                                                              \
+    do {                                                                                           \
+        long long actual_value = (long long)(actual), expected_value = (long long)(expected);      \
+        RANKS_CHECK(actual_value == expected_value, "%s is %lld, expected %s = %lld", #actual,     \
+                    actual_value, #expected, expected_value);                                      \
+    } while (0)
+
+#endif
