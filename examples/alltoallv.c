@@ -1,0 +1,446 @@
+/*
+ * A plain MPI program: a skewed MPI_Alltoallv, as token routing makes it.
+ *
+ * Every rank sends a Zipf-distributed amount to each peer, checks every byte
+ * that arrives, and rank 0 prints times and the algorithmic bandwidth (total
+ * bytes / (ranks x completion time)). Nothing here knows about VarioPath; the
+ * option --counters prints whatever performance variables named
+ * coll_variopath_* the MPI library offers through MPI_T.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <getopt.h>
+#include <inttypes.h>
+#include <math.h>
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct options {
+    uint64_t seed;
+    double skew;         /* Zipf exponent; 0 is uniform */
+    uint64_t mean_bytes; /* per pair */
+    int repetitions;     /* timed calls */
+    bool counters;
+    const char *demand_file; /* NULL: not written */
+} options_t;
+
+typedef struct exchange {
+    int rank;
+    int n_ranks;
+    int *send_counts;
+    int *send_displs;
+    int *receive_counts;
+    int *receive_displs;
+    uint8_t *send_buffer;
+    uint8_t *receive_buffer;
+    uint64_t sent_bytes;
+    uint64_t received_bytes;
+} exchange_t;
+
+static void fail(const char *text)
+{
+    (void)fprintf(stderr, "alltoallv: %s\n", text);
+    (void)MPI_Abort(MPI_COMM_WORLD, 2);
+}
+
+static void *allocate(size_t n_bytes)
+{
+    void *memory = malloc(n_bytes == 0 ? 1 : n_bytes);
+
+    if (memory == NULL) {
+        fail("out of memory; use a smaller --bytes");
+    }
+    return memory;
+}
+
+/* splitmix64: a small generator with the same values on every machine. */
+static uint64_t next_random(uint64_t *state)
+{
+    uint64_t z = (*state += UINT64_C(0x9e3779b97f4a7c15));
+
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+/* Weight of each destination: Zipf ranks 1 .. n in an order that differs from row to row. */
+static void zipf_row(const options_t *options, int source, int n_ranks, double *weights)
+{
+    uint64_t state = options->seed * 1000003 + (uint64_t)source;
+    int i;
+
+    for (i = 0; i < n_ranks; i++) {
+        weights[i] = pow(1.0 + i, -options->skew);
+    }
+    for (i = n_ranks - 1; i > 0; i--) {
+        int j = (int)(next_random(&state) % (uint64_t)(i + 1));
+        double swapped = weights[i];
+
+        weights[i] = weights[j];
+        weights[j] = swapped;
+    }
+}
+
+/* Byte counts of one row of the demand; their mean is close to mean_bytes. */
+static void demand_row(const options_t *options, int source, int n_ranks, int *counts)
+{
+    double *weights = allocate((size_t)n_ranks * sizeof(*weights));
+    double sum = 0;
+    int i;
+
+    zipf_row(options, source, n_ranks, weights);
+    for (i = 0; i < n_ranks; i++) {
+        sum += weights[i];
+    }
+    for (i = 0; i < n_ranks; i++) {
+        double bytes = weights[i] / sum * (double)options->mean_bytes * n_ranks;
+
+        if (bytes > INT32_MAX) {
+            fail("a block would exceed 2 GiB; use a smaller --bytes");
+        }
+        counts[i] = (int)bytes;
+    }
+    free(weights);
+}
+
+static uint64_t displacements(int n_ranks, const int *counts, int *displs)
+{
+    uint64_t total = 0;
+    int i;
+
+    for (i = 0; i < n_ranks; i++) {
+        if (total > INT32_MAX) {
+            fail("a buffer would exceed 2 GiB; use a smaller --bytes");
+        }
+        displs[i] = (int)total;
+        total += (uint64_t)counts[i];
+    }
+    return total;
+}
+
+/* Byte k of the block from source to destination in a round. */
+static uint8_t pattern(int source, int destination, int round, uint64_t k)
+{
+    return (uint8_t)(k * 31 + (uint64_t)source * 7 + (uint64_t)destination * 13 + (uint64_t)round);
+}
+
+static void prepare(exchange_t *exchange, const options_t *options)
+{
+    size_t n_ranks = (size_t)exchange->n_ranks;
+    int *row = allocate(n_ranks * sizeof(*row));
+    int i;
+
+    exchange->send_counts = allocate(n_ranks * sizeof(int));
+    exchange->send_displs = allocate(n_ranks * sizeof(int));
+    exchange->receive_counts = allocate(n_ranks * sizeof(int));
+    exchange->receive_displs = allocate(n_ranks * sizeof(int));
+    demand_row(options, exchange->rank, exchange->n_ranks, exchange->send_counts);
+    for (i = 0; i < exchange->n_ranks; i++) {
+        demand_row(options, i, exchange->n_ranks, row);
+        exchange->receive_counts[i] = row[exchange->rank];
+    }
+    exchange->sent_bytes =
+        displacements(exchange->n_ranks, exchange->send_counts, exchange->send_displs);
+    exchange->received_bytes =
+        displacements(exchange->n_ranks, exchange->receive_counts, exchange->receive_displs);
+    exchange->send_buffer = allocate(exchange->sent_bytes);
+    exchange->receive_buffer = allocate(exchange->received_bytes);
+    free(row);
+}
+
+/* The demand as CSV, row = source, the way `variopath plan --demand` reads it. */
+static void save_demand(const exchange_t *exchange, const options_t *options)
+{
+    int *row = allocate((size_t)exchange->n_ranks * sizeof(*row));
+    FILE *file = fopen(options->demand_file, "w");
+    int i;
+    int j;
+
+    if (file == NULL) {
+        fail("cannot write the file of --save-demand; check the path");
+    }
+    for (i = 0; i < exchange->n_ranks; i++) {
+        demand_row(options, i, exchange->n_ranks, row);
+        for (j = 0; j < exchange->n_ranks; j++) {
+            (void)fprintf(file, "%d%c", row[j], j + 1 < exchange->n_ranks ? ',' : '\n');
+        }
+    }
+    if (fclose(file) != 0) {
+        fail("cannot write the file of --save-demand; is the disk full?");
+    }
+    free(row);
+}
+
+static void release(exchange_t *exchange)
+{
+    free(exchange->send_counts);
+    free(exchange->send_displs);
+    free(exchange->receive_counts);
+    free(exchange->receive_displs);
+    free(exchange->send_buffer);
+    free(exchange->receive_buffer);
+}
+
+static void fill(const exchange_t *exchange, int round)
+{
+    int i;
+    int k;
+
+    for (i = 0; i < exchange->n_ranks; i++) {
+        uint8_t *block = exchange->send_buffer + exchange->send_displs[i];
+
+        for (k = 0; k < exchange->send_counts[i]; k++) {
+            block[k] = pattern(exchange->rank, i, round, (uint64_t)k);
+        }
+    }
+    memset(exchange->receive_buffer, 0xee, exchange->received_bytes);
+}
+
+static uint64_t count_wrong_bytes(const exchange_t *exchange, int round)
+{
+    uint64_t n_wrong = 0;
+    int i;
+    int k;
+
+    for (i = 0; i < exchange->n_ranks; i++) {
+        const uint8_t *block = exchange->receive_buffer + exchange->receive_displs[i];
+
+        for (k = 0; k < exchange->receive_counts[i]; k++) {
+            n_wrong += block[k] != pattern(i, exchange->rank, round, (uint64_t)k);
+        }
+    }
+    return n_wrong;
+}
+
+/* One verified call; returns its time in seconds, the slowest rank's. */
+static double one_call(const exchange_t *exchange, int round, uint64_t *n_wrong)
+{
+    double begin;
+    double seconds;
+
+    fill(exchange, round);
+    (void)MPI_Barrier(MPI_COMM_WORLD);
+    begin = MPI_Wtime();
+    (void)MPI_Alltoallv(exchange->send_buffer, exchange->send_counts, exchange->send_displs,
+                        MPI_BYTE, exchange->receive_buffer, exchange->receive_counts,
+                        exchange->receive_displs, MPI_BYTE, MPI_COMM_WORLD);
+    seconds = MPI_Wtime() - begin;
+    *n_wrong += count_wrong_bytes(exchange, round);
+    (void)MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    return seconds;
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+    double x = *(const double *)a;
+    double y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+static void report(const exchange_t *exchange, const options_t *options, double *seconds,
+                   uint64_t n_wrong)
+{
+    uint64_t sums[2] = {exchange->sent_bytes, n_wrong};
+    double median;
+
+    (void)MPI_Allreduce(MPI_IN_PLACE, sums, 2, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
+    if (exchange->rank != 0) {
+        return;
+    }
+    qsort(seconds, (size_t)options->repetitions, sizeof(*seconds), compare_doubles);
+    median = seconds[options->repetitions / 2];
+    (void)printf("ranks %d, seed %" PRIu64 ", Zipf exponent %.2f, %" PRIu64 " bytes in all\n",
+                 exchange->n_ranks, options->seed, options->skew, sums[0]);
+    (void)printf("time: median %.3f ms of %d calls (fastest %.3f, slowest %.3f)\n", median * 1e3,
+                 options->repetitions, seconds[0] * 1e3, seconds[options->repetitions - 1] * 1e3);
+    (void)printf("algorithmic bandwidth: %.3f GB/s per rank\n",
+                 (double)sums[0] / exchange->n_ranks / median * 1e-9);
+    if (sums[1] == 0) {
+        (void)printf("verified: every byte of every call is right\n");
+    } else {
+        (void)printf("WRONG: %" PRIu64 " bytes differ from what was sent\n", sums[1]);
+    }
+    (void)fflush(stdout);
+}
+
+/*
+ * The library's own counters. A counter's handle counts from its allocation on,
+ * so handles are made before the calls and read after them.
+ */
+enum { MAX_COUNTERS = 64 };
+
+typedef struct counters {
+    MPI_T_pvar_session session;
+    int n;
+    MPI_T_pvar_handle handles[MAX_COUNTERS];
+    char names[MAX_COUNTERS][128];
+} counters_t;
+
+static void open_counter(counters_t *counters, int index)
+{
+    static const char prefix[] = "coll_variopath_";
+    char *name = counters->names[counters->n];
+    int name_bytes = (int)sizeof(counters->names[0]);
+    int verbosity, kind, bind, readonly, continuous, atomic;
+    int count = 0;
+    MPI_Datatype type;
+
+    if (counters->n < MAX_COUNTERS &&
+        MPI_T_pvar_get_info(index, name, &name_bytes, &verbosity, &kind, &type, NULL, NULL, NULL,
+                            &bind, &readonly, &continuous, &atomic) == MPI_SUCCESS &&
+        strncmp(name, prefix, sizeof(prefix) - 1) == 0 && type == MPI_UNSIGNED_LONG_LONG &&
+        MPI_T_pvar_handle_alloc(counters->session, index, NULL, &counters->handles[counters->n],
+                                &count) == MPI_SUCCESS &&
+        count == 1) {
+        counters->n++;
+    }
+}
+
+static void open_counters(counters_t *counters)
+{
+    int n_variables = 0;
+    int i;
+
+    counters->n = 0;
+    if (MPI_T_pvar_session_create(&counters->session) != MPI_SUCCESS) {
+        fail("MPI_T offers no session");
+    }
+    (void)MPI_T_pvar_get_num(&n_variables);
+    for (i = 0; i < n_variables; i++) {
+        open_counter(counters, i);
+    }
+}
+
+/* Prints the sums over all ranks of those that are not zero. */
+static void print_counters(counters_t *counters, int rank)
+{
+    int i;
+
+    for (i = 0; i < counters->n; i++) {
+        unsigned long long value = 0;
+
+        (void)MPI_T_pvar_read(counters->session, counters->handles[i], &value);
+        (void)MPI_T_pvar_handle_free(counters->session, &counters->handles[i]);
+        (void)MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_UNSIGNED_LONG_LONG, MPI_SUM,
+                            MPI_COMM_WORLD);
+        if (rank == 0 && value != 0) {
+            (void)printf("%s = %llu\n", counters->names[i], value);
+        }
+    }
+    (void)MPI_T_pvar_session_free(&counters->session);
+}
+
+static void print_usage(FILE *stream)
+{
+    (void)fprintf(stream, "Usage: mpirun -np N alltoallv [OPTION]...\n"
+                          "  --seed N        seed of the demand (default 1)\n"
+                          "  --skew S        Zipf exponent, 0 is uniform (default 0.8)\n"
+                          "  --bytes N       mean bytes per pair (default 262144)\n"
+                          "  --repeat N      timed calls (default 5)\n"
+                          "  --save-demand F write the demand matrix (CSV, bytes) to this file\n"
+                          "  --counters      print the library's coll_variopath_* counters\n");
+}
+
+/* 0: run; 1: stop, all is well; 2: bad usage. */
+static int parse(int argc, char **argv, options_t *options)
+{
+    static const struct option known[] = {
+        {"seed", required_argument, NULL, 's'},        {"skew", required_argument, NULL, 'z'},
+        {"bytes", required_argument, NULL, 'b'},       {"repeat", required_argument, NULL, 'r'},
+        {"counters", no_argument, NULL, 'c'},          {"help", no_argument, NULL, 'h'},
+        {"save-demand", required_argument, NULL, 'd'}, {NULL, 0, NULL, 0},
+    };
+    int letter;
+
+    opterr = 0;
+    while ((letter = getopt_long(argc, argv, "", known, NULL)) != -1) {
+        char *end = "";
+
+        switch (letter) {
+        case 's':
+            options->seed = strtoull(optarg, &end, 10);
+            break;
+        case 'z':
+            options->skew = strtod(optarg, &end);
+            break;
+        case 'b':
+            options->mean_bytes = strtoull(optarg, &end, 10);
+            break;
+        case 'r':
+            options->repetitions = (int)strtol(optarg, &end, 10);
+            break;
+        case 'c':
+            options->counters = true;
+            break;
+        case 'd':
+            options->demand_file = optarg;
+            break;
+        case 'h':
+            return 1;
+        default:
+            return 2;
+        }
+        if (*end != '\0') {
+            return 2;
+        }
+    }
+    return optind == argc && options->repetitions >= 1 && options->repetitions <= 10000 &&
+                   options->skew >= 0
+               ? 0
+               : 2;
+}
+
+static uint64_t run(const options_t *options)
+{
+    exchange_t exchange = {0};
+    double *seconds = allocate((size_t)options->repetitions * sizeof(*seconds));
+    counters_t counters;
+    uint64_t n_wrong = 0;
+    int round;
+
+    open_counters(&counters);
+    (void)MPI_Comm_rank(MPI_COMM_WORLD, &exchange.rank);
+    (void)MPI_Comm_size(MPI_COMM_WORLD, &exchange.n_ranks);
+    prepare(&exchange, options);
+    if (options->demand_file != NULL && exchange.rank == 0) {
+        save_demand(&exchange, options);
+    }
+    (void)one_call(&exchange, 0, &n_wrong); /* connections are set up in the first call */
+    for (round = 1; round <= options->repetitions; round++) {
+        seconds[round - 1] = one_call(&exchange, round, &n_wrong);
+    }
+    report(&exchange, options, seconds, n_wrong);
+    if (options->counters) {
+        print_counters(&counters, exchange.rank);
+    }
+    release(&exchange);
+    free(seconds);
+    (void)MPI_Allreduce(MPI_IN_PLACE, &n_wrong, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
+    return n_wrong;
+}
+
+int main(int argc, char **argv)
+{
+    options_t options = {.seed = 1, .skew = 0.8, .mean_bytes = 262144, .repetitions = 5};
+    int usage = parse(argc, argv, &options);
+    uint64_t n_wrong = 0;
+    int provided;
+    int rank;
+
+    (void)MPI_Init(&argc, &argv);
+    (void)MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
+    (void)MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (usage == 0) {
+        n_wrong = run(&options);
+    } else if (rank == 0) {
+        print_usage(usage == 1 ? stdout : stderr);
+    }
+    (void)MPI_T_finalize();
+    (void)MPI_Finalize();
+    return usage == 2 ? 2 : n_wrong != 0;
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "mca/component.h"
+
+static int component_register(void);
+static int component_open(void);
+static int component_close(void);
+static int component_init_query(bool progress_threads, bool mpi_threads);
+
+vp_component_t mca_coll_variopath_component = {
+    .super =
+        {
+            .collm_version =
+                {
+                    VP_COLL_VERSION,
+                    .mca_component_name = "variopath",
+                    MCA_BASE_MAKE_VERSION(component, VP_VERSION_MAJOR, VP_VERSION_MINOR,
+                                          VP_VERSION_RELEASE),
+                    .mca_open_component = component_open,
+                    .mca_close_component = component_close,
+                    .mca_register_component_params = component_register,
+                },
+            .collm_data = {MCA_BASE_METADATA_PARAM_NONE},
+            .collm_init_query = component_init_query,
+            .collm_comm_query = vp_module_query,
+        },
+    .output = -1,
+};
+
+static void write_log(void *context, vp_log_level_t level, const char *line)
+{
+    const vp_component_t *component = context;
+
+    /* Stream 0 is always shown; ours only at the verbosity that was asked for. */
+    opal_output(level < 0 ? 0 : component->output, "coll:variopath: %s", line);
+}
+
+static int component_register(void)
+{
+    static bool widening = false;
+    vp_component_t *component = &mca_coll_variopath_component;
+    int code;
+
+    if (!vp_version_matches()) {
+        return OPAL_ERR_NOT_AVAILABLE;
+    }
+    code = vp_params_register(component);
+    if (OMPI_SUCCESS == code) {
+        code = vp_counters_register(component);
+    }
+    if (OMPI_SUCCESS != code || widening || !component->params.widen) {
+        return code;
+    }
+    /* Registering the other components registers this one again. */
+    widening = true;
+    code = vp_widen();
+    widening = false;
+    return code;
+}
+
+static int component_open(void)
+{
+    vp_component_t *component = &mca_coll_variopath_component;
+
+    component->output = opal_output_open(NULL);
+    opal_output_set_verbosity(component->output, component->params.verbose);
+    component->log = (vp_log_t){write_log, component, component->params.verbose};
+    (void)opal_show_help_add_dir(component->params.help_dir);
+    return OMPI_SUCCESS;
+}
+
+static int component_close(void)
+{
+    vp_component_t *component = &mca_coll_variopath_component;
+    const vp_counters_t *counters = &component->counters;
+
+    vp_log(&component->log, VP_LOG_NOTE, "closing: %llu calls carried, %llu staged, %llu passed on",
+           (unsigned long long)counters->n_carried, (unsigned long long)counters->n_staged,
+           (unsigned long long)counters->n_passed_on);
+    vp_process_close();
+    component->log.write = NULL;
+    opal_output_close(component->output);
+    component->output = -1;
+    return OMPI_SUCCESS;
+}
+
+static int component_init_query(bool progress_threads, bool mpi_threads)
+{
+    (void)progress_threads;
+    /* Remembered here: MPI_T_init_thread, at whatever level, overwrites what Open MPI knows. */
+    mca_coll_variopath_component.threads = mpi_threads;
+    return OMPI_SUCCESS;
+}

@@ -1,0 +1,129 @@
+/*
+ * The Open MPI component `coll/variopath`: thin glue between the coll
+ * framework and the engine.
+ *
+ *   component.c   the component structure, register, open, close
+ *   params.c      parameters        counters.c  performance variables
+ *   version.c     does the running Open MPI match?
+ *   widen.c       the literal `--mca coll variopath`
+ *   process.c     per process: catalog, lanes, finalization
+ *   module.c      per communicator: query, enable, disable, saved functions
+ *   help.c        messages to the user
+ *   below.c       the collectives below us, as the engine's surroundings
+ *   alltoallv.c   MPI_Alltoallv and MPI_Alltoall
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef VP_MCA_COMPONENT_H
+#define VP_MCA_COMPONENT_H
+
+#include "mca/ompi.h"
+
+#include "base/log.h"
+#include "catalog/model.h"
+#include "coll_variopath/engine.h"
+#include "coll_variopath/lanes.h"
+
+/*
+ * help.c: prints a topic of the help file on this process, once. Open MPI's own
+ * aggregation is not used: in 4.1 messages that several ranks send at once are
+ * often garbled or lost. Callers let one rank speak.
+ */
+#define VP_HELP_FILE "help-coll-variopath.txt"
+void vp_help(const char *topic, ...);
+
+/* Values of the parameters coll_variopath_*; params.c says what each means. */
+typedef struct vp_params {
+    int priority;
+    bool enable;
+    int verbose;
+    int min_ranks;
+    char *collectives;
+    char *catalog;
+    char *topology;
+    bool host;
+    char *scheduler;
+    int sync;
+    unsigned long long alpha_ns;
+    unsigned int min_gain_percent;
+    char *trace;
+    unsigned int timeout_ms;
+    bool widen;
+    char *help_dir;
+    char *compiled_version;
+    char *runtime_version;
+} vp_params_t;
+
+typedef struct vp_component {
+    mca_coll_base_component_t super;
+    vp_params_t params;
+    vp_counters_t counters;
+    bool threads; /* MPI_THREAD_MULTIPLE was granted to MPI_Init_thread */
+    int output;   /* stream of coll_variopath_verbose */
+    vp_log_t log;
+} vp_component_t;
+
+OMPI_DECLSPEC extern vp_component_t mca_coll_variopath_component;
+
+#define VP_SAVED_FIELDS(name)                                                                      \
+    mca_coll_base_module_##name##_fn_t below_##name;                                               \
+    mca_coll_base_module_t *below_##name##_module;
+
+/* One per communicator. */
+typedef struct vp_module {
+    mca_coll_base_module_t super;
+    VP_FOREACH_SAVED(VP_SAVED_FIELDS)
+    struct ompi_communicator_t *comm; /* borrowed; it owns the module */
+    bool enabled;
+    bool announced;      /* the first verdict was logged */
+    vp_engine_t *engine; /* created at the first call */
+    vp_block_t *blocks;  /* [2 * n_ranks]: send, then receive blocks of the current call */
+} vp_module_t;
+OBJ_CLASS_DECLARATION(vp_module_t);
+
+/* params.c, counters.c: register everything with Open MPI. An OMPI error code. */
+int vp_params_register(vp_component_t *component);
+int vp_counters_register(vp_component_t *component);
+
+/* version.c: true when the running Open MPI has the layouts this was built for; says so otherwise.
+ */
+bool vp_version_matches(void);
+
+/* widen.c: brings in the other coll components when only this one was asked for. */
+int vp_widen(void);
+
+/*
+ * process.c. vp_process_configured: is there a topology or catalog to work
+ * with (a parameter was given)? vp_process_catalog loads it once; NULL after a
+ * failure. vp_process_lanes opens the path classes of this process once, for the
+ * topology rank given; NULL after a failure. vp_process_fault says why.
+ */
+const char *vp_process_fault(void);
+bool vp_process_configured(void);
+const vp_catalog_t *vp_process_catalog(void);
+vp_lanes_t *vp_process_lanes(uint32_t topology_rank);
+bool vp_process_shutting_down(void);
+/* Modules hold the process state; the last one to go after finalization began frees it. */
+void vp_process_hold(void);
+void vp_process_drop(void);
+/* Frees what is left; called when the component closes. */
+void vp_process_close(void);
+
+/* module.c */
+mca_coll_base_module_t *vp_module_query(struct ompi_communicator_t *comm, int *priority);
+/* Creates the engine at the first call on a communicator. */
+int vp_module_prepare(vp_module_t *module);
+
+/* below.c */
+void vp_below_fill(vp_module_t *module, vp_surroundings_t *surroundings);
+
+/* alltoallv.c */
+int vp_alltoallv(const void *send_buffer, const int *send_counts, const int *send_displs,
+                 struct ompi_datatype_t *send_type, void *receive_buffer, const int *receive_counts,
+                 const int *receive_displs, struct ompi_datatype_t *receive_type,
+                 struct ompi_communicator_t *comm, mca_coll_base_module_t *base_module);
+int vp_alltoall(const void *send_buffer, int send_count, struct ompi_datatype_t *send_type,
+                void *receive_buffer, int receive_count, struct ompi_datatype_t *receive_type,
+                struct ompi_communicator_t *comm, mca_coll_base_module_t *base_module);
+
+#endif

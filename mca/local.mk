@@ -1,0 +1,40 @@
+# The Open MPI component. vp_config.h must not meet ompi_config.h, so what the
+# glue needs from configure comes by -D.
+if VP_WITH_COMPONENT
+mcacomponent_LTLIBRARIES = mca/mca_coll_variopath.la
+dist_pkgdata_DATA = mca/help-coll-variopath.txt
+endif
+mca_mca_coll_variopath_la_SOURCES = \
+	mca/alltoallv.c \
+	mca/below.c \
+	mca/component.c mca/component.h \
+	mca/counters.c \
+	mca/help.c \
+	mca/module.c \
+	mca/ompi.h \
+	mca/params.c \
+	mca/process.c \
+	mca/version.c \
+	mca/widen.c
+mca_mca_coll_variopath_la_CPPFLAGS = -I$(top_srcdir) -I$(top_builddir) $(OMPI_CPPFLAGS) \
+	-DVP_HELP_DIR=\"$(pkgdatadir)\" \
+	-DVP_VERSION_MAJOR=$(VP_VERSION_MAJOR) -DVP_VERSION_MINOR=$(VP_VERSION_MINOR) \
+	-DVP_VERSION_RELEASE=$(VP_VERSION_RELEASE)
+mca_mca_coll_variopath_la_LDFLAGS = -module -avoid-version -shared \
+	-export-symbols-regex '^mca_coll_variopath_component$$' -Wl,--no-undefined
+mca_mca_coll_variopath_la_LIBADD = \
+	coll_variopath/libvp_engine.la \
+	scheduler/libvp_scheduler.la \
+	catalog/libvp_catalog_build.la \
+	catalog/libvp_catalog.la \
+	base/libvp_base.la \
+	$(UCX_LIBS) $(JANSSON_LIBS) $(OMPI_LIBS)
+EXTRA_DIST += mca/help-coll-variopath.txt
+
+# Open MPI's libraries scan every file of a component directory: leave only the DSO there.
+if VP_WITH_COMPONENT
+install-data-hook:
+	rm -f $(DESTDIR)$(mcacomponentdir)/mca_coll_variopath.la
+uninstall-hook:
+	rm -f $(DESTDIR)$(mcacomponentdir)/mca_coll_variopath.so
+endif

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "mca/component.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "ompi/proc/proc.h"
+
+static void module_construct(vp_module_t *module)
+{
+    memset((char *)module + sizeof(module->super), 0, sizeof(*module) - sizeof(module->super));
+    vp_process_hold();
+}
+
+static void module_destruct(vp_module_t *module)
+{
+#define RELEASE(name)                                                                              \
+    if (NULL != module->below_##name##_module) {                                                   \
+        OBJ_RELEASE(module->below_##name##_module);                                                \
+        module->below_##name##_module = NULL;                                                      \
+    }
+    VP_FOREACH_SAVED(RELEASE)
+#undef RELEASE
+    vp_engine_destroy(module->engine);
+    free(module->blocks);
+    vp_process_drop();
+}
+
+OBJ_CLASS_INSTANCE(vp_module_t, mca_coll_base_module_t, module_construct, module_destruct);
+
+static int missing_below(struct ompi_communicator_t *comm, const char *name)
+{
+    if (0 == ompi_comm_rank(comm)) {
+        vp_help("missing-collective", name, comm->c_name);
+    }
+    return OMPI_ERR_NOT_FOUND;
+}
+
+static int module_enable(mca_coll_base_module_t *base_module, struct ompi_communicator_t *comm)
+{
+    vp_module_t *module = (vp_module_t *)base_module;
+
+    module->comm = comm;
+    /* Components are enabled in ascending priority: what is in the slots now is the layer below. */
+#define CHECK(name)                                                                                \
+    if (NULL == comm->c_coll->coll_##name || NULL == comm->c_coll->coll_##name##_module) {         \
+        return missing_below(comm, #name);                                                         \
+    }
+    VP_FOREACH_SAVED(CHECK)
+#undef CHECK
+#define SAVE(name)                                                                                 \
+    module->below_##name = comm->c_coll->coll_##name;                                              \
+    module->below_##name##_module = comm->c_coll->coll_##name##_module;                            \
+    OBJ_RETAIN(module->below_##name##_module);
+    VP_FOREACH_SAVED(SAVE)
+#undef SAVE
+    module->enabled = true;
+    return OMPI_SUCCESS;
+}
+
+/* Called once per slot that the module still owns. */
+static int module_disable(mca_coll_base_module_t *base_module, struct ompi_communicator_t *comm)
+{
+    (void)comm;
+    ((vp_module_t *)base_module)->enabled = false;
+    return OMPI_SUCCESS;
+}
+
+/* Is `name` one of the comma-separated words of `list`? */
+static bool listed(const char *list, const char *name)
+{
+    size_t n_bytes = strlen(name);
+    const char *word = list;
+
+    while (NULL != word && '\0' != *word) {
+        size_t length = strcspn(word, ", ");
+
+        if (length == n_bytes && 0 == strncmp(word, name, n_bytes)) {
+            return true;
+        }
+        word += length;
+        word += strspn(word, ", ");
+    }
+    return false;
+}
+
+/*
+ * Local and quick: communicators of MPI_Comm_idup are selected inside a
+ * progress callback, where nothing may block. It looks only at parameters,
+ * which are the job's, never at whether this rank's catalog loads: a rank that
+ * cannot take part must still be there to say so.
+ */
+mca_coll_base_module_t *vp_module_query(struct ompi_communicator_t *comm, int *priority)
+{
+    const vp_component_t *component = &mca_coll_variopath_component;
+    const vp_params_t *params = &component->params;
+    vp_module_t *module;
+
+    *priority = -1;
+    if (!params->enable || 0 > params->priority || OMPI_COMM_IS_INTER(comm) ||
+        1 >= ompi_comm_size(comm) || params->min_ranks > ompi_comm_size(comm)) {
+        return NULL;
+    }
+    if (!vp_process_configured()) {
+        vp_log(&component->log, VP_LOG_NOTE,
+               "%s: not used: neither coll_variopath_catalog nor coll_variopath_topology is set",
+               comm->c_name);
+        return NULL;
+    }
+    if (NULL == vp_schedule_find(params->scheduler)) {
+        if (comm == &ompi_mpi_comm_world.comm && 0 == ompi_comm_rank(comm)) {
+            vp_help("bad-scheduler", params->scheduler, vp_schedule_names());
+        }
+        return NULL;
+    }
+    module = OBJ_NEW(vp_module_t);
+    if (NULL == module) {
+        return NULL;
+    }
+    module->super.coll_module_enable = module_enable;
+    module->super.coll_module_disable = module_disable;
+    if (listed(params->collectives, "alltoallv")) {
+        module->super.coll_alltoallv = vp_alltoallv;
+    }
+    if (listed(params->collectives, "alltoall")) {
+        module->super.coll_alltoall = vp_alltoall;
+    }
+    *priority = params->priority;
+    return &module->super;
+}
+
+static uint64_t process_key(const ompi_process_name_t *name)
+{
+    return (uint64_t)name->jobid << 32 | name->vpid;
+}
+
+/* World ranks are topology ranks; a process of another job has none. */
+static void identify_peers(const vp_module_t *module, uint32_t *topology_rank, uint64_t *peer_key)
+{
+    const ompi_process_name_t *mine = &ompi_proc_local()->super.proc_name;
+    int n_ranks = ompi_comm_size(module->comm);
+    int i;
+
+    for (i = 0; i < n_ranks; i++) {
+        const ompi_proc_t *peer = ompi_comm_peer_lookup(module->comm, i);
+        const ompi_process_name_t *name = &peer->super.proc_name;
+
+        peer_key[i] = process_key(name);
+        topology_rank[i] = name->jobid == mine->jobid ? name->vpid : UINT32_MAX;
+    }
+}
+
+static vp_sync_t chosen_sync(int parameter)
+{
+    return 1 + (int)VP_SYNC_BARRIER == parameter ? VP_SYNC_BARRIER : VP_SYNC_FREE;
+}
+
+static vp_status_t create_engine(vp_module_t *module, uint32_t *topology_rank, uint64_t *peer_key,
+                                 vp_error_t *error)
+{
+    vp_component_t *component = &mca_coll_variopath_component;
+    const vp_params_t *params = &component->params;
+    const vp_engine_options_t options = {
+        .carry_host = params->host,
+        .sync = chosen_sync(params->sync),
+        .scheduler = params->scheduler,
+        .alpha_ns = params->alpha_ns,
+        .min_gain_percent = params->min_gain_percent,
+        .timeout_ms = params->timeout_ms,
+        .trace = NULL != params->trace && '\0' != params->trace[0] ? params->trace : NULL,
+        .log = &component->log,
+    };
+    vp_surroundings_t surroundings;
+
+    identify_peers(module, topology_rank, peer_key);
+    vp_below_fill(module, &surroundings);
+    return vp_engine_create(vp_process_catalog(),
+                            vp_process_lanes(ompi_proc_local()->super.proc_name.vpid),
+                            &surroundings, topology_rank, peer_key, &options, &component->counters,
+                            &module->engine, error);
+}
+
+int vp_module_prepare(vp_module_t *module)
+{
+    size_t n_ranks = (size_t)ompi_comm_size(module->comm);
+    uint32_t *topology_rank = calloc(n_ranks, sizeof(*topology_rank));
+    uint64_t *peer_key = calloc(n_ranks, sizeof(*peer_key));
+    vp_status_t status;
+    vp_error_t error;
+
+    module->blocks = calloc(2 * n_ranks, sizeof(*module->blocks));
+    if (NULL == topology_rank || NULL == peer_key || NULL == module->blocks) {
+        status = vp_error_no_memory(&error, "a communicator's peers");
+    } else {
+        status = create_engine(module, topology_rank, peer_key, &error);
+    }
+    free(topology_rank);
+    free(peer_key);
+    if (VP_OK != status) {
+        free(module->blocks);
+        module->blocks = NULL;
+        opal_output(0, "coll:variopath: %s: %s", module->comm->c_name, error.text);
+        return VP_ERR_NO_MEMORY == status ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_ERROR;
+    }
+    return OMPI_SUCCESS;
+}

@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# Every MPI case, with the component carrying host buffers, with it passing
+# everything on, and without it; then on eight ranks and with barriers.
+. "${srcdir:?}/test/mca/common.sh"
+cases=$builddir/test/mca/cases
+literal=(--mca coll variopath --mca coll_variopath_host 1)
+
+# One set of cases counts each of its checks.
+run() {
+    local name=$1 output=$work/output
+    shift
+    echo "== $name"
+    launch 120 "$@" >"$output" 2>&1
+    local code=$?
+    # The programs' own sums are added below; their lines must not count twice.
+    sed 's/Checks:/checks:/' "$output"
+    check "$name: exit code" equal "$code" 0
+    local counts
+    counts=$(sed -n 's/^.*Checks: \([0-9]*\), Failures: \([0-9]*\), Errors: [0-9]*$/\1 \2/p' "$output" | tail -n 1)
+    if [ -n "$counts" ]; then
+        n_checks=$((n_checks + ${counts% *}))
+        n_failures=$((n_failures + ${counts#* }))
+    fi
+}
+
+run "carried, 4 ranks" 4 "${literal[@]}" "$cases" carried
+run "carried, 4 ranks, a barrier after each activation" 4 "${literal[@]}" \
+    --mca coll_variopath_sync barrier "$cases" carried
+run "carried, 8 ranks" 8 "${literal[@]}" \
+    --mca coll_variopath_catalog "$work/eight.vpcat" "$cases" carried
+run "passed on, 4 ranks" 4 --mca coll variopath "$cases" passed
+run "without the component, 4 ranks" 4 --mca coll ^variopath "$cases" any
+finish
