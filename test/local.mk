@@ -1,7 +1,11 @@
 # Tests are grouped by room; each group links only what its room may use.
 include test/catalog/local.mk
 include test/scheduler/local.mk
+include test/engine/local.mk
+include test/mca/local.mk
 include test/tools/local.mk
+include test/lint/local.mk
+include test/long/local.mk
 
 AM_TESTS_ENVIRONMENT = \
 	VP_MPIRUN='$(MPIRUN)'; export VP_MPIRUN; \
@@ -9,4 +13,5 @@ AM_TESTS_ENVIRONMENT = \
 	VP_UCX_LIBDIR='$(UCX_LIBDIR)'; export VP_UCX_LIBDIR; \
 	VP_CONFIGURE_ARGS="$(VP_CONFIGURE_ARGS)"; export VP_CONFIGURE_ARGS; \
 	CC='$(CC)'; export CC;
+EXTRA_DIST += test/summary
 TEST_EXTENSIONS = .sh

@@ -1,0 +1,3 @@
+LINT_TESTS = test/lint/format.sh test/lint/headers.sh test/lint/rooms.sh
+EXTRA_DIST += $(LINT_TESTS) .clang-format
+TESTS += $(LINT_TESTS)

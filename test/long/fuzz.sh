@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# Fuzz targets for a bounded time each (VP_FUZZ_SECONDS, 60 by default), from
+# the files of the tests. What crashes stays in VP_FUZZ_ARTIFACTS, if set.
+. "${srcdir:?}/test/long/common.sh"
+printf 'int LLVMFuzzerTestOneInput(const void *d, unsigned long n) { (void)d; return n > 9; }\n' \
+    >"$work/probe.c"
+clang -fsanitize=fuzzer "$work/probe.c" -o "$work/probe" 2>/dev/null ||
+    { echo "no clang with libFuzzer"; exit 77; }
+eval "arguments=($VP_CONFIGURE_ARGS)"
+artifacts=${VP_FUZZ_ARTIFACTS:-$work}
+seconds=${VP_FUZZ_SECONDS:-60}
+
+# fuzz NAME SEED...: one target on a corpus of its own.
+fuzz() {
+    local name=$1
+    shift
+    mkdir -p "$work/corpus/$name"
+    cp "$@" "$work/corpus/$name/" || return 1
+    timeout $((seconds + 120)) "$work/fuzz/test/fuzz/fuzz_$name" -max_total_time="$seconds" \
+        -timeout=20 -rss_limit_mb=2048 -max_len=200000 -verbosity=0 -print_final_stats=1 \
+        -artifact_prefix="$artifacts/$name-" "$work/corpus/$name" >"$work/$name.log" 2>&1
+    local code=$?
+    grep -E 'number_of_executed_units|ERROR|SUMMARY' "$work/$name.log"
+    [ "$code" = 0 ] || tail -n 40 "$work/$name.log"
+    return "$code"
+}
+
+one "configures" sh -c "mkdir '$work/fuzz' && cd '$work/fuzz' && \
+    '$top/configure' -q ${arguments[*]} >configure.log 2>&1"
+one "builds" make -s -C "$work/fuzz" fuzz
+one "hwloc for $seconds s" fuzz hwloc "$top"/test/import/data/h*.xml
+one "nccl for $seconds s" fuzz nccl "$top"/test/import/data/n*.xml
+one "nvidia-smi for $seconds s" fuzz nvidia_smi "$top"/test/import/data/t*.txt
+finish
