@@ -1,2 +1,2 @@
-EXTRA_DIST += docs/ARCHITECTURE.md docs/catalog-format.md docs/engine.md docs/scheduler.md \
-	docs/topology-format.md
+EXTRA_DIST += docs/ARCHITECTURE.md docs/importers.md docs/catalog-format.md docs/engine.md docs/scheduler.md \
+	docs/simulator.md docs/topology-format.md

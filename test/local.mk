@@ -1,6 +1,9 @@
 # Tests are grouped by room; each group links only what its room may use.
 include test/catalog/local.mk
+include test/import/local.mk
+include test/fuzz/local.mk
 include test/scheduler/local.mk
+include test/sim/local.mk
 include test/engine/local.mk
 include test/mca/local.mk
 include test/tools/local.mk

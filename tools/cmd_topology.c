@@ -9,19 +9,23 @@
 #include <string.h>
 
 #include "catalog/topology.h"
+#include "tools/cmd_import.h"
 #include "tools/command.h"
+#include "tools/model_json.h"
 
 static void print_help(void)
 {
     const char *const *names = vp_topology_shipped_names();
     size_t i;
 
-    (void)printf("Usage: variopath topology show TOPOLOGY [--json]\n"
-                 "Shows a topology: its rank groups, NICs, shared resources and path instances.\n"
-                 "\n"
-                 "TOPOLOGY is NAME_OR_FILE[:nodes=N][:rates=SET][:transports=SET]: a shipped name\n"
-                 "or a JSON file, with the number of nodes (the file's by default), the rate set\n"
-                 "(\"nominal\") and the transport set (\"hardware\"). Shipped:");
+    (void)printf(
+        "Usage: variopath topology show TOPOLOGY [--json]\n"
+        "       variopath topology import FILE [OPTION]... (see `topology import --help`)\n"
+        "Shows a topology: its rank groups, NICs, shared resources and path instances.\n"
+        "\n"
+        "TOPOLOGY is NAME_OR_FILE[:nodes=N][:rates=SET][:transports=SET]: a shipped name\n"
+        "or a JSON file, with the number of nodes (the file's by default), the rate set\n"
+        "(\"nominal\") and the transport set (\"hardware\"). Shipped:");
     for (i = 0; names[i] != NULL; i++) {
         (void)printf(" %s", names[i]);
     }
@@ -30,133 +34,9 @@ static void print_help(void)
                  "  --help   print this\n");
 }
 
-static json_t *pack_groups(const vp_model_t *model)
-{
-    json_t *groups = json_array();
-    uint32_t group;
-    uint32_t rank;
-
-    for (group = 0; group < model->n_groups; group++) {
-        json_t *ranks = json_array();
-
-        for (rank = 0; rank < model->groups[group].n_ranks; rank++) {
-            (void)json_array_append_new(ranks,
-                                        json_integer(model->groups[group].first_rank + rank));
-        }
-        (void)json_array_append_new(groups, ranks);
-    }
-    return groups;
-}
-
-static json_t *pack_nics(const vp_model_t *model)
-{
-    json_t *nics = json_array();
-    uint32_t i;
-
-    for (i = 0; i < model->n_nics; i++) {
-        const vp_nic_t *nic = &model->nics[i];
-
-        (void)json_array_append_new(nics, json_pack("{s:s, s:I, s:I, s:I, s:s}", "name", nic->name,
-                                                    "node", (json_int_t)nic->node, "group",
-                                                    (json_int_t)nic->group, "bytes_per_s",
-                                                    (json_int_t)nic->bytes_per_s, "class",
-                                                    model->classes[nic->path_class].name));
-    }
-    return nics;
-}
-
-static json_t *pack_resources(const vp_model_t *model)
-{
-    json_t *resources = json_array();
-    uint32_t i;
-
-    for (i = 0; i < model->n_resources; i++) {
-        const vp_resource_t *it = &model->resources[i];
-
-        (void)json_array_append_new(
-            resources, json_pack("{s:I, s:s, s:s, s:I, s:s}", "id", (json_int_t)i, "name", it->name,
-                                 "kind", vp_resource_kind_text(it->kind), "bytes_per_s",
-                                 (json_int_t)it->bytes_per_s, "origin", it->origin));
-    }
-    return resources;
-}
-
-static json_t *pack_instances(const vp_model_t *model)
-{
-    json_t *instances = json_array();
-    uint32_t i;
-    uint32_t k;
-
-    for (i = 0; i < model->n_instances; i++) {
-        const vp_instance_t *it = &model->instances[i];
-        json_t *resources = json_array();
-
-        for (k = 0; k < it->n_resources; k++) {
-            (void)json_array_append_new(resources, json_integer(it->resources[k]));
-        }
-        (void)json_array_append_new(
-            instances,
-            json_pack("{s:s, s:I, s:I, s:I, s:I, s:s, s:s, s:o}", "kind",
-                      vp_path_kind_text(it->kind), "from_group", (json_int_t)it->from_group,
-                      "to_group", (json_int_t)it->to_group, "bytes_per_s",
-                      (json_int_t)it->bytes_per_s, "copies", (json_int_t)it->n_copies,
-                      "source_class", model->classes[it->source_class].name, "destination_class",
-                      model->classes[it->destination_class].name, "resources", resources));
-    }
-    return instances;
-}
-
-static json_t *pack_classes(const vp_model_t *model)
-{
-    json_t *classes = json_array();
-    uint32_t i;
-
-    for (i = 0; i < model->n_classes; i++) {
-        (void)json_array_append_new(
-            classes, json_pack("{s:s, s:s, s:s}", "name", model->classes[i].name, "tls",
-                               model->classes[i].tls, "devices", model->classes[i].devices));
-    }
-    return classes;
-}
-
-static json_t *pack_contention(const vp_model_t *model)
-{
-    static const char *const keys[VP_N_CONTENTION_TABLES] = {"gpu", "uplink", "nic"};
-    json_t *profiles = json_object();
-    uint32_t i;
-    uint32_t table;
-    uint32_t k;
-
-    for (i = 0; i < model->n_contention; i++) {
-        const vp_contention_t *it = &model->contention[i];
-        json_t *tables = json_object();
-
-        for (table = 0; table < VP_N_CONTENTION_TABLES; table++) {
-            json_t *shares = json_array();
-
-            for (k = 0; k < it->n_entries[table]; k++) {
-                (void)json_array_append_new(shares, json_integer(it->share_ppm[table][k]));
-            }
-            (void)json_object_set_new(
-                tables, keys[table],
-                json_pack("{s:o, s:s}", "share_ppm", shares, "origin", it->origin[table]));
-        }
-        (void)json_object_set_new(profiles, it->name, tables);
-    }
-    return profiles;
-}
-
 static int print_json(const vp_model_t *model)
 {
-    json_t *root = json_pack(
-        "{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:{s:I, s:s}, s:o, s:o, s:o, s:o, s:o, s:o}", "name",
-        model->name, "rates", model->rates, "transports", model->transport, "nodes",
-        (json_int_t)model->n_nodes, "ranks", (json_int_t)model->n_ranks, "alpha_ns",
-        (json_int_t)model->alpha_ns, "put_overhead_ns", (json_int_t)model->put_overhead_ns,
-        "gpu_link", "bytes_per_s", (json_int_t)model->gpu_link_bytes_per_s, "origin",
-        model->gpu_link_origin, "groups", pack_groups(model), "nics", pack_nics(model), "resources",
-        pack_resources(model), "instances", pack_instances(model), "classes", pack_classes(model),
-        "contention", pack_contention(model));
+    json_t *root = vp_model_to_json(model);
     bool is_printed = root != NULL && json_dumpf(root, stdout, JSON_INDENT(2)) == 0;
 
     json_decref(root);
@@ -257,6 +137,9 @@ int vp_command_topology(int argc, char **argv)
     bool is_json = false;
     int option;
 
+    if (argc > 1 && strcmp(argv[1], "import") == 0) {
+        return vp_command_topology_import(argc - 1, argv + 1);
+    }
     opterr = 0;
     while ((option = getopt_long(argc, argv, ":", options, NULL)) != -1) {
         switch (option) {

@@ -2,12 +2,21 @@ bin_PROGRAMS += variopath
 variopath_SOURCES = \
 	tools/command.h \
 	tools/cmd_catalog.c \
+	tools/cmd_demand.c \
+	tools/cmd_import.c tools/cmd_import.h \
 	tools/cmd_plan.c \
+	tools/cmd_simulate.c \
 	tools/cmd_topology.c \
-	tools/main.c
+	tools/main.c \
+	tools/model_json.c tools/model_json.h \
+	tools/simulate.h \
+	tools/simulate_report.c \
+	tools/simulate_svg.c
 variopath_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
 variopath_LDADD = \
+	sim/libvp_sim.la \
 	scheduler/libvp_scheduler.la \
+	catalog/import/libvp_import.la \
 	catalog/libvp_catalog_build.la \
 	catalog/libvp_catalog.la \
 	base/libvp_base.la \

@@ -1,0 +1,32 @@
+# Importers: hwloc, NCCL, nvidia-smi. Without libxml2 no XML is read, without hwloc no machine
+# discovered; both say so.
+noinst_LTLIBRARIES += catalog/import/libvp_import.la
+catalog_import_libvp_import_la_SOURCES = \
+	catalog/import/classify.c catalog/import/classify.h \
+	catalog/import/contention.h \
+	catalog/import/finish.c \
+	catalog/import/hwloc_tree.c catalog/import/hwloc_tree.h \
+	catalog/import/import.c catalog/import/import.h \
+	catalog/import/machine.c catalog/import/machine.h \
+	catalog/import/model_report.c catalog/import/model_report.h \
+	catalog/import/native.c catalog/import/native.h \
+	catalog/import/nic_place.c catalog/import/nic_place.h \
+	catalog/import/pcie.c catalog/import/pcie.h \
+	catalog/import/report.c \
+	catalog/import/smi.c catalog/import/smi.h \
+	catalog/import/smi_mirror.c \
+	catalog/import/smi_tree.c \
+	catalog/import/unsupported.c \
+	catalog/import/xml.h
+if VP_WITH_HWLOC
+catalog_import_libvp_import_la_SOURCES += catalog/import/hwloc_live.c
+endif
+if VP_WITH_LIBXML2
+catalog_import_libvp_import_la_SOURCES += \
+	catalog/import/hwloc_xml.c \
+	catalog/import/nccl.c \
+	catalog/import/xml.c
+endif
+catalog_import_libvp_import_la_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(HWLOC_CFLAGS) \
+	$(LIBXML2_CFLAGS)
+catalog_import_libvp_import_la_LIBADD = $(HWLOC_LIBS) $(LIBXML2_LIBS)

@@ -1,0 +1,28 @@
+# Fuzz targets, for clang with libFuzzer: `make fuzz` builds them, test/long/fuzz.sh runs them.
+# To add one: test/fuzz/fuzz_NAME.c with LLVMFuzzerTestOneInput, its name in fuzz_names, seeds in
+# test/long/fuzz.sh, and any further room in fuzz_rooms.
+fuzz_names = hwloc nccl nvidia_smi
+fuzz_rooms = \
+	$(base_libvp_base_la_SOURCES) \
+	$(catalog_libvp_catalog_la_SOURCES) \
+	$(catalog_libvp_catalog_build_la_SOURCES) \
+	$(catalog_import_libvp_import_la_SOURCES) \
+	test/fuzz/fuzz_import.c
+
+EXTRA_DIST += test/fuzz/build.sh test/fuzz/fuzz_import.c test/fuzz/fuzz_import.h \
+	test/fuzz/fuzz_hwloc.c test/fuzz/fuzz_nccl.c test/fuzz/fuzz_nvidia_smi.c test/long/fuzz.sh
+LONG_TESTS += test/long/fuzz.sh
+
+fuzz: catalog/shipped.c
+	$(MKDIR_P) test/fuzz && cd test/fuzz && \
+	FUZZ_FLAGS='$(DEFS) -I$(abs_top_srcdir) -I$(abs_top_builddir) $(XXHASH_CFLAGS) $(JANSSON_CFLAGS) $(HWLOC_CFLAGS) $(LIBXML2_CFLAGS)' \
+	FUZZ_LIBS='$(JANSSON_LIBS) $(HWLOC_LIBS) $(LIBXML2_LIBS)' \
+	$(BASH) $(abs_top_srcdir)/test/fuzz/build.sh '$(abs_top_srcdir)' '$(fuzz_names)' \
+		$(fuzz_rooms) $(abs_top_builddir)/catalog/shipped.c
+.PHONY: fuzz
+
+clean-local: clean-fuzz
+clean-fuzz:
+	rm -rf test/fuzz/objects
+	-cd test/fuzz && rm -f fuzz_hwloc fuzz_nccl fuzz_nvidia_smi
+.PHONY: clean-fuzz
