@@ -21,7 +21,9 @@ typedef int (*vp_command_fn_t)(int argc, char **argv);
 
 int vp_command_topology(int argc, char **argv);
 int vp_command_catalog(int argc, char **argv);
+int vp_command_demand(int argc, char **argv);
 int vp_command_plan(int argc, char **argv);
+int vp_command_simulate(int argc, char **argv);
 
 /* Prints "variopath: TEXT" to stderr and returns the exit code of the status. */
 int vp_command_fail(const vp_error_t *error);

@@ -16,7 +16,9 @@ typedef struct command {
 static const command_t commands[] = {
     {"topology", vp_command_topology, "show a topology: groups, NICs, shared resources, paths"},
     {"catalog", vp_command_catalog, "build a channel catalog, or show one"},
+    {"demand", vp_command_demand, "make a demand: uniform, random, zipf, moe, hotspot"},
     {"plan", vp_command_plan, "decompose a demand into activations"},
+    {"simulate", vp_command_simulate, "play algorithms on the modelled links"},
 };
 enum { n_commands = sizeof(commands) / sizeof(commands[0]) };
 

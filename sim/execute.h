@@ -1,0 +1,37 @@
+/*
+ * Plays a plan on a simulated machine.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef VP_SIM_EXECUTE_H
+#define VP_SIM_EXECUTE_H
+
+#include "scheduler/plan.h"
+#include "sim/machine.h"
+
+/*
+ * barrier: an activation starts when the one before is done everywhere.
+ * free:    a source posts its lanes in plan order, one after the other.
+ * deps:    a lane starts when the previous lanes, in plan order, of its source,
+ *          its destination and each of its shared resources are done.
+ */
+typedef enum vp_execution {
+    VP_EXECUTION_BARRIER,
+    VP_EXECUTION_FREE,
+    VP_EXECUTION_DEPS
+} vp_execution_t;
+
+const char *vp_execution_text(vp_execution_t execution);
+bool vp_execution_parse(const char *text, vp_execution_t *execution_p);
+
+typedef struct vp_execute_options {
+    vp_execution_t execution;
+    uint64_t alpha_ns;    /* overhead of every lane */
+    uint64_t preamble_ns; /* planning and exchange of counts, before the first lane */
+} vp_execute_options_t;
+
+/* Adds the plan's lanes to the machine's network; the caller runs it. */
+vp_status_t vp_execute_plan(vp_machine_t *machine, const vp_plan_t *plan,
+                            const vp_execute_options_t *options, vp_error_t *error) VP_MUST_CHECK;
+
+#endif

@@ -1,0 +1,51 @@
+/*
+ * Results of `variopath simulate`: gathered, printed, drawn; and its progress.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef VP_TOOLS_SIMULATE_H
+#define VP_TOOLS_SIMULATE_H
+
+#include "sim/simulation.h"
+
+/* One algorithm under one profile. Texts are borrowed, the simulation is owned. */
+typedef struct vp_result {
+    const char *algorithm;
+    const char *links;
+    const char *execution;
+    const char *concurrency;
+    vp_simulation_t simulation;
+} vp_result_t;
+
+typedef struct vp_report {
+    const vp_model_t *model; /* borrowed */
+    uint64_t total_bytes;    /* of the demand, without its diagonal */
+    vp_result_t *results;
+    size_t n_results, capacity_results;
+} vp_report_t;
+
+typedef enum vp_report_format { VP_REPORT_TABLE, VP_REPORT_JSON, VP_REPORT_CSV } vp_report_format_t;
+
+void vp_report_begin(vp_report_t *report, const vp_model_t *model, const uint64_t *demand_bytes);
+/* Takes over the result's simulation, also on failure. */
+vp_status_t vp_report_add(vp_report_t *report, vp_result_t *result,
+                          vp_error_t *error) VP_MUST_CHECK;
+vp_status_t vp_report_print(const vp_report_t *report, vp_report_format_t format,
+                            vp_error_t *error) VP_MUST_CHECK;
+vp_status_t vp_report_draw(const vp_report_t *report, const char *path,
+                           vp_error_t *error) VP_MUST_CHECK;
+void vp_report_release(vp_report_t *report);
+
+/* A line on stderr, if that is a terminal, once a run takes longer than a second. */
+typedef struct vp_progress {
+    const char *algorithm;
+    const char *links;
+    uint64_t start_ns;
+    uint64_t shown_ns; /* 0: nothing shown */
+} vp_progress_t;
+
+void vp_progress_begin(vp_progress_t *progress, const char *algorithm, const char *links);
+void vp_progress_show(void *progress, size_t n_done, size_t n_flows);
+void vp_progress_end(const vp_progress_t *progress);
+
+#endif
