@@ -9,6 +9,8 @@ work=$(mktemp -d)
 trap 'chmod -R u+w "$work"; rm -rf "$work"' EXIT
 n_checks=0
 n_failures=0
+# The outer make's own settings, TESTS above all, are not for the builds made here.
+unset MAKEFLAGS MFLAGS MAKEOVERRIDES MAKELEVEL TESTS TEST_LOGS
 
 # nested NAME [ARGUMENT of configure]...: configure and build in $work/NAME.
 nested() {
