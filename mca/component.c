@@ -19,7 +19,7 @@ vp_component_t mca_coll_variopath_component = {
                     .mca_close_component = component_close,
                     .mca_register_component_params = component_register,
                 },
-            .collm_data = {MCA_BASE_METADATA_PARAM_NONE},
+            .collm_data = {.param_field = MCA_BASE_METADATA_PARAM_NONE},
             .collm_init_query = component_init_query,
             .collm_comm_query = vp_module_query,
         },
