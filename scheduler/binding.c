@@ -48,13 +48,13 @@ static uint32_t largest_group(const vp_model_t *model)
     return largest;
 }
 
-vp_status_t vp_binder_init(vp_binder_t *binder, const vp_catalog_t *catalog, vp_error_t *error)
+vp_status_t vp_binder_init(vp_binder_t *binder, const vp_model_t *model, vp_error_t *error)
 {
-    const vp_model_t *model = catalog->model;
     uint32_t size = largest_group(model);
     size_t n_pairs = vp_pair(model, model->n_groups, 0);
+    vp_status_t status;
 
-    *binder = (vp_binder_t){.catalog = catalog};
+    *binder = (vp_binder_t){.model = model};
     binder->quantum_bytes = vp_array_new(model->n_instances, sizeof(*binder->quantum_bytes));
     binder->credits = vp_array_new((size_t)size * size, sizeof(*binder->credits));
     binder->chosen = vp_array_new(size, sizeof(*binder->chosen));
@@ -75,12 +75,14 @@ vp_status_t vp_binder_init(vp_binder_t *binder, const vp_catalog_t *catalog, vp_
         vp_binder_release(binder);
         return vp_error_no_memory(error, "endpoint binding");
     }
-    return vp_assign_init(&binder->assign, size, error);
+    status = vp_rest_walk_init(&binder->walk, model, error);
+    return status == VP_OK ? vp_assign_init(&binder->assign, size, error) : status;
 }
 
 void vp_binder_release(vp_binder_t *binder)
 {
     vp_assign_release(&binder->assign);
+    vp_rest_walk_release(&binder->walk);
     free(binder->resource_used);
     free(binder->copies_used);
     free(binder->destination_used);
@@ -96,9 +98,9 @@ void vp_binder_release(vp_binder_t *binder)
     *binder = (vp_binder_t){0};
 }
 
-void vp_binder_set_quantum(vp_binder_t *binder, uint64_t tau_ns)
+void vp_binder_set_quantum(vp_binder_t *binder, uint64_t tau_ns, const bool *is_excluded)
 {
-    const vp_model_t *model = binder->catalog->model;
+    const vp_model_t *model = binder->model;
     uint32_t r;
 
     for (r = 0; r < model->n_instances; r++) {
@@ -106,6 +108,9 @@ void vp_binder_set_quantum(vp_binder_t *binder, uint64_t tau_ns)
 
         /* A slow path in a short quantum still moves something. */
         binder->quantum_bytes[r] = tau_ns == UINT64_MAX ? UINT64_MAX : n_bytes + (n_bytes == 0);
+        if (is_excluded != NULL && is_excluded[r]) {
+            binder->quantum_bytes[r] = 0;
+        }
     }
 }
 
@@ -120,25 +125,25 @@ static uint64_t credit(const vp_binder_t *binder, const vp_remaining_t *remainin
 }
 
 /* Lays out the family's lanes by source group and destination group, endpoints open. */
-static void open_lanes(vp_binder_t *binder, uint32_t family, vp_channel_t *channel)
+static void open_lanes(vp_binder_t *binder, const vp_member_t *members, uint32_t n_members,
+                       vp_channel_t *channel)
 {
-    const vp_catalog_t *catalog = binder->catalog;
-    const vp_model_t *model = catalog->model;
+    const vp_model_t *model = binder->model;
     size_t n_pairs = vp_pair(model, model->n_groups, 0);
     size_t pair = 0;
     uint32_t m;
 
     channel->n_lanes = 0;
-    for (m = catalog->member_begin[family]; m < catalog->member_begin[family + 1]; m++) {
-        const vp_instance_t *instance = &model->instances[catalog->members[m].instance];
+    for (m = 0; m < n_members; m++) {
+        const vp_instance_t *instance = &model->instances[members[m].instance];
         size_t of = vp_pair(model, instance->from_group, instance->to_group);
         uint32_t i;
 
         while (pair <= of) {
             binder->pair_lanes[pair++] = channel->n_lanes;
         }
-        for (i = 0; i < catalog->members[m].count; i++) {
-            channel->instance[channel->n_lanes] = catalog->members[m].instance;
+        for (i = 0; i < members[m].count; i++) {
+            channel->instance[channel->n_lanes] = members[m].instance;
             channel->source[channel->n_lanes] = UNBOUND;
             channel->destination[channel->n_lanes] = UNBOUND;
             channel->n_lanes++;
@@ -155,7 +160,7 @@ static void open_lanes(vp_binder_t *binder, uint32_t family, vp_channel_t *chann
 /* Lists lanes by source group, which is their own order, and by destination group. */
 static void list_lanes(vp_binder_t *binder)
 {
-    uint32_t n_groups = binder->catalog->model->n_groups;
+    uint32_t n_groups = binder->model->n_groups;
     uint32_t n_listed = 0;
     uint32_t a;
     uint32_t d;
@@ -163,7 +168,7 @@ static void list_lanes(vp_binder_t *binder)
     for (d = 0; d < n_groups; d++) {
         binder->into_begin[d] = n_listed;
         for (a = 0; a < n_groups; a++) {
-            size_t pair = vp_pair(binder->catalog->model, a, d);
+            size_t pair = vp_pair(binder->model, a, d);
             uint32_t lane;
 
             for (lane = binder->pair_lanes[pair]; lane < binder->pair_lanes[pair + 1]; lane++) {
@@ -214,27 +219,34 @@ static uint32_t best_open_lane(const vp_binder_t *binder, const vp_channel_t *ch
 static void seed(vp_binder_t *binder, const vp_remaining_t *remaining, vp_channel_t *channel)
 {
     const vp_model_t *model = remaining->model;
-    uint32_t n_open = channel->n_lanes;
-    size_t i;
+    const vp_rest_t *rest;
+    size_t pair;
 
     memset(binder->source_used, 0, model->n_ranks * sizeof(*binder->source_used));
     memset(binder->destination_used, 0, model->n_ranks * sizeof(*binder->destination_used));
-    for (i = 0; i < remaining->n_rests && n_open > 0; i++) {
-        const vp_rest_t *rest = &remaining->rests[i];
-        size_t pair;
-
-        if (binder->source_used[rest->source] || binder->destination_used[rest->destination]) {
-            continue;
+    vp_rest_walk_clear(&binder->walk);
+    for (pair = 0; pair < vp_pair(model, model->n_groups, 0); pair++) {
+        if (binder->pair_open[pair] > 0) {
+            vp_rest_walk_add(&binder->walk, remaining, pair);
         }
+    }
+    while ((rest = vp_rest_walk_first(&binder->walk, remaining)) != NULL) {
+        bool is_free =
+            !binder->source_used[rest->source] && !binder->destination_used[rest->destination];
+        uint32_t lane;
+
         pair =
             vp_pair(model, model->rank_group[rest->source], model->rank_group[rest->destination]);
-        if (binder->pair_open[pair] == 0) {
-            continue;
+        lane = is_free ? best_open_lane(binder, channel, pair, remaining, rest) : UNBOUND;
+        if (lane != UNBOUND) {
+            bind_lane(binder, channel, lane, rest->source, rest->destination);
+            binder->pair_open[pair]--;
         }
-        bind_lane(binder, channel, best_open_lane(binder, channel, pair, remaining, rest),
-                  rest->source, rest->destination);
-        binder->pair_open[pair]--;
-        n_open--;
+        if (binder->pair_open[pair] == 0) {
+            vp_rest_walk_leave(&binder->walk, remaining);
+        } else {
+            vp_rest_walk_next(&binder->walk, remaining);
+        }
     }
 }
 
@@ -249,7 +261,7 @@ static uint32_t next_free(const bool *used, uint32_t rank)
 /* Gives the lanes that the seed left open the free ranks of their groups, in order. */
 static void bind_the_rest(vp_binder_t *binder, vp_channel_t *channel)
 {
-    const vp_model_t *model = binder->catalog->model;
+    const vp_model_t *model = binder->model;
     uint32_t lane;
 
     for (lane = 0; lane < channel->n_lanes; lane++) {
@@ -341,12 +353,12 @@ static void set_volumes(const vp_binder_t *binder, const vp_remaining_t *remaini
     }
 }
 
-void vp_binder_bind(vp_binder_t *binder, const vp_remaining_t *remaining, uint32_t family,
-                    vp_channel_t *channel)
+void vp_binder_bind(vp_binder_t *binder, const vp_remaining_t *remaining,
+                    const vp_member_t *members, uint32_t n_members, vp_channel_t *channel)
 {
     uint32_t sweep = 0;
 
-    open_lanes(binder, family, channel);
+    open_lanes(binder, members, n_members, channel);
     list_lanes(binder);
     seed(binder, remaining, channel);
     bind_the_rest(binder, channel);
@@ -357,7 +369,7 @@ void vp_binder_bind(vp_binder_t *binder, const vp_remaining_t *remaining, uint32
 
 static bool has_room(const vp_binder_t *binder, uint32_t r)
 {
-    const vp_instance_t *instance = &binder->catalog->model->instances[r];
+    const vp_instance_t *instance = &binder->model->instances[r];
     uint32_t i;
 
     if (binder->copies_used[r] >= instance->n_copies) {
@@ -374,7 +386,7 @@ static bool has_room(const vp_binder_t *binder, uint32_t r)
 /* Takes an instance for a lane, or gives it back. */
 static void hold_instance(vp_binder_t *binder, uint32_t r, bool held)
 {
-    const vp_instance_t *instance = &binder->catalog->model->instances[r];
+    const vp_instance_t *instance = &binder->model->instances[r];
     uint32_t i;
 
     binder->copies_used[r] = held ? binder->copies_used[r] + 1 : 0;
@@ -407,14 +419,19 @@ static uint32_t best_instance(const vp_binder_t *binder, const vp_remaining_t *r
 void vp_binder_force(vp_binder_t *binder, const vp_remaining_t *remaining, vp_channel_t *channel)
 {
     const vp_model_t *model = remaining->model;
+    const vp_rest_t *rest;
     uint32_t lane;
-    size_t i;
+    size_t pair;
 
     memset(binder->source_used, 0, model->n_ranks * sizeof(*binder->source_used));
     memset(binder->destination_used, 0, model->n_ranks * sizeof(*binder->destination_used));
     channel->n_lanes = 0;
-    for (i = 0; i < remaining->n_rests; i++) {
-        const vp_rest_t *rest = &remaining->rests[i];
+    vp_rest_walk_clear(&binder->walk);
+    for (pair = 0; pair < vp_pair(model, model->n_groups, 0); pair++) {
+        vp_rest_walk_add(&binder->walk, remaining, pair);
+    }
+    for (; (rest = vp_rest_walk_first(&binder->walk, remaining)) != NULL;
+         vp_rest_walk_next(&binder->walk, remaining)) {
         uint32_t r;
 
         if (binder->source_used[rest->source] || binder->destination_used[rest->destination]) {

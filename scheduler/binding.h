@@ -25,11 +25,12 @@ vp_status_t vp_channel_init(vp_channel_t *channel, uint32_t n_ranks,
 /* Also after a failed or never made init of a zeroed record. */
 void vp_channel_release(vp_channel_t *channel);
 
-/* Room for binding families of one catalog, at one quantum at a time. */
+/* Room for binding families of one model, at one quantum at a time. */
 typedef struct vp_binder {
-    const vp_catalog_t *catalog;
-    uint64_t *quantum_bytes; /* [n_instances] bytes of one quantum, >= 1 */
+    const vp_model_t *model;
+    uint64_t *quantum_bytes; /* [n_instances] bytes of one quantum; 0: excluded */
     vp_assign_t assign;
+    vp_rest_walk_t walk;
     uint64_t *credits;      /* [largest group][largest group] */
     uint32_t *chosen;       /* [largest group] column of each row */
     uint32_t *pair_lanes;   /* [n_groups * n_groups + 1] first lane of each group pair */
@@ -43,21 +44,26 @@ typedef struct vp_binder {
     bool *resource_used;    /* [n_resources], all false between calls */
 } vp_binder_t;
 
-vp_status_t vp_binder_init(vp_binder_t *binder, const vp_catalog_t *catalog,
+vp_status_t vp_binder_init(vp_binder_t *binder, const vp_model_t *model,
                            vp_error_t *error) VP_MUST_CHECK;
 /* Also after a failed or never made init of a zeroed record. */
 void vp_binder_release(vp_binder_t *binder);
 
-/* Sets tau; UINT64_MAX: lanes take all that is left of their pair. */
-void vp_binder_set_quantum(vp_binder_t *binder, uint64_t tau_ns);
+/*
+ * Sets tau; UINT64_MAX: lanes take all that is left of their pair. Instances r
+ * with is_excluded[r] carry nothing (NULL: none is excluded).
+ */
+void vp_binder_set_quantum(vp_binder_t *binder, uint64_t tau_ns, const bool *is_excluded);
 
 /*
- * Binds `family`: endpoints seeded from the largest remaining pairs, then
- * alternating assignment until the sum of credits (Equation 7, in bytes) stops
- * rising. A family whose shape scores above 0 gets a channel that moves bytes.
+ * Binds the family of these members (ascending by instance): endpoints seeded
+ * from the largest remaining pairs, then alternating assignment until the sum
+ * of credits (Equation 7, in bytes) stops rising. A family with a lane where
+ * bytes remain, on an instance that is not excluded, gets a channel that moves
+ * bytes.
  */
-void vp_binder_bind(vp_binder_t *binder, const vp_remaining_t *remaining, uint32_t family,
-                    vp_channel_t *channel);
+void vp_binder_bind(vp_binder_t *binder, const vp_remaining_t *remaining,
+                    const vp_member_t *members, uint32_t n_members, vp_channel_t *channel);
 
 /*
  * A channel straight from path instances, without a family: the largest

@@ -51,7 +51,9 @@ struct vp_dual {
     size_t n_ports; /* ways out, ways in, resources */
     job_t *jobs;
     const uint64_t *unit_cost; /* [n_instances] per unit of amount */
-    uint64_t *instance_price;  /* [n_instances] sum over the footprint */
+    uint64_t *port_cost;       /* [n_ports] factor of unit_cost */
+    uint64_t dearest_port;     /* the largest of them */
+    uint64_t *instance_price;  /* [n_instances] sum over the footprint, with port costs */
     uint64_t *price;           /* [n_ports] */
     uint64_t *load;            /* [n_ports] */
     int64_t *port_log;         /* [n_ports] logarithm of the price */
@@ -95,6 +97,11 @@ static size_t resource_port(const vp_dual_t *dual, uint32_t resource)
     return 2 * (size_t)dual->model->n_ranks + resource;
 }
 
+static uint64_t priced(const vp_dual_t *dual, size_t port)
+{
+    return dual->price[port] * dual->port_cost[port];
+}
+
 /* Prices from their logarithms, relative to the largest. Returns their sum, > 0. */
 static uint64_t set_prices(vp_dual_t *dual)
 {
@@ -116,7 +123,7 @@ static uint64_t set_prices(vp_dual_t *dual)
         dual->instance_price[r] = 0;
         for (i = 0; i < model->instances[r].n_resources; i++) {
             dual->instance_price[r] +=
-                dual->price[resource_port(dual, model->instances[r].resources[i])];
+                priced(dual, resource_port(dual, model->instances[r].resources[i]));
         }
     }
     return sum;
@@ -131,7 +138,7 @@ static vp_uint128_t price_paths(vp_dual_t *dual, uint64_t price_sum)
 
     for (k = 0; k < dual->n_jobs; k++) {
         const job_t *job = &dual->jobs[k];
-        uint64_t ends = dual->price[out_port(job)] + dual->price[in_port(dual, job)];
+        uint64_t ends = priced(dual, out_port(job)) + priced(dual, in_port(dual, job));
         uint64_t cheapest = UINT64_MAX;
 
         for (i = 0; i < job->n_paths; i++) {
@@ -173,17 +180,24 @@ static void move_shares(vp_dual_t *dual)
     }
 }
 
+static void load_port(vp_dual_t *dual, size_t port, vp_uint128_t work, uint64_t share,
+                      uint64_t shares)
+{
+    uint64_t load = (uint64_t)(work * dual->port_cost[port] >> dual->load_shift);
+
+    dual->load[port] += load * share / shares;
+}
+
 static void add_load(vp_dual_t *dual, const job_t *job, uint32_t r, uint64_t share, uint64_t shares)
 {
     const vp_instance_t *instance = &dual->model->instances[r];
-    vp_uint128_t work = (vp_uint128_t)job->amount * dual->unit_cost[r] >> dual->load_shift;
-    uint64_t load = (uint64_t)work * share / shares;
+    vp_uint128_t work = (vp_uint128_t)job->amount * dual->unit_cost[r];
     uint32_t i;
 
-    dual->load[out_port(job)] += load;
-    dual->load[in_port(dual, job)] += load;
+    load_port(dual, out_port(job), work, share, shares);
+    load_port(dual, in_port(dual, job), work, share, shares);
     for (i = 0; i < instance->n_resources; i++) {
-        dual->load[resource_port(dual, instance->resources[i])] += load;
+        load_port(dual, resource_port(dual, instance->resources[i]), work, share, shares);
     }
 }
 
@@ -251,6 +265,12 @@ static bool always_uses(const vp_model_t *model, const job_t *job, uint32_t reso
     return true;
 }
 
+static void add_total(const vp_dual_t *dual, vp_uint128_t *port_total, size_t port,
+                      vp_uint128_t work)
+{
+    port_total[port] += work * dual->port_cost[port];
+}
+
 /* The best bound that one port alone gives: all its price on a port that pairs cannot avoid. */
 static vp_uint128_t single_port_bound(const vp_dual_t *dual, vp_uint128_t *port_total)
 {
@@ -271,11 +291,11 @@ static vp_uint128_t single_port_bound(const vp_dual_t *dual, vp_uint128_t *port_
             cheapest = cost < cheapest ? cost : cheapest;
         }
         work = (vp_uint128_t)job->amount * cheapest;
-        port_total[out_port(job)] += work;
-        port_total[in_port(dual, job)] += work;
+        add_total(dual, port_total, out_port(job), work);
+        add_total(dual, port_total, in_port(dual, job), work);
         for (i = 0; i < instance->n_resources; i++) {
             if (always_uses(dual->model, job, instance->resources[i])) {
-                port_total[resource_port(dual, instance->resources[i])] += work;
+                add_total(dual, port_total, resource_port(dual, instance->resources[i]), work);
             }
         }
     }
@@ -303,7 +323,7 @@ static void start_game(vp_dual_t *dual, vp_dual_amount_t amount, const uint64_t 
 
             dearest = cost > dearest ? cost : dearest;
         }
-        work += (vp_uint128_t)dual->jobs[k].amount * dearest;
+        work += (vp_uint128_t)dual->jobs[k].amount * dearest * dual->dearest_port;
     }
     dual->load_shift = 0;
     while (work >> dual->load_shift >> LOAD_BITS != 0) {
@@ -316,6 +336,19 @@ static void start_game(vp_dual_t *dual, vp_dual_amount_t amount, const uint64_t 
     for (i = 0; i < dual->n_ways; i++) {
         dual->share_log[i] = 0;
         dual->last_cost[i] = 0;
+    }
+}
+
+void vp_dual_set_port_costs(vp_dual_t *dual, uint64_t rank_cost, const uint64_t *resource_cost)
+{
+    size_t first_resource = resource_port(dual, 0);
+    size_t p;
+
+    dual->dearest_port = rank_cost;
+    for (p = 0; p < dual->n_ports; p++) {
+        dual->port_cost[p] = p < first_resource ? rank_cost : resource_cost[p - first_resource];
+        dual->dearest_port =
+            dual->port_cost[p] > dual->dearest_port ? dual->port_cost[p] : dual->dearest_port;
     }
 }
 
@@ -379,7 +412,10 @@ static bool make_room(vp_dual_t *dual)
 {
     const vp_model_t *model = dual->model;
 
+    size_t p;
+
     dual->n_ports = 2 * (size_t)model->n_ranks + model->n_resources;
+    dual->port_cost = vp_array_new(dual->n_ports, sizeof(*dual->port_cost));
     dual->instance_price = vp_array_new(model->n_instances, sizeof(*dual->instance_price));
     dual->price = vp_array_new(dual->n_ports, sizeof(*dual->price));
     dual->load = vp_array_new(dual->n_ports, sizeof(*dual->load));
@@ -388,9 +424,13 @@ static bool make_room(vp_dual_t *dual)
     dual->share_log = vp_array_new(dual->n_ways, sizeof(*dual->share_log));
     dual->last_cost = vp_array_new(dual->n_ways, sizeof(*dual->last_cost));
     dual->way_cost = vp_array_new(dual->n_ways, sizeof(*dual->way_cost));
-    return dual->instance_price != NULL && dual->price != NULL && dual->load != NULL &&
-           dual->port_log != NULL && dual->last_load != NULL && dual->share_log != NULL &&
-           dual->last_cost != NULL && dual->way_cost != NULL;
+    for (p = 0; dual->port_cost != NULL && p < dual->n_ports; p++) {
+        dual->port_cost[p] = 1;
+    }
+    dual->dearest_port = 1;
+    return dual->port_cost != NULL && dual->instance_price != NULL && dual->price != NULL &&
+           dual->load != NULL && dual->port_log != NULL && dual->last_load != NULL &&
+           dual->share_log != NULL && dual->last_cost != NULL && dual->way_cost != NULL;
 }
 
 vp_status_t vp_dual_create(const vp_model_t *model, const uint64_t *demand_bytes,
@@ -428,6 +468,7 @@ void vp_dual_destroy(vp_dual_t *dual)
     free(dual->load);
     free(dual->price);
     free(dual->instance_price);
+    free(dual->port_cost);
     free(dual->jobs);
     free(dual);
 }

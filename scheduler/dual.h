@@ -24,9 +24,17 @@ vp_status_t vp_dual_create(const vp_model_t *model, const uint64_t *demand_bytes
 void vp_dual_destroy(vp_dual_t *dual);
 
 /*
+ * What a unit costs each kind of port by itself, on top of what its instance
+ * costs: rank_cost at ways out and in, resource_cost[n_resources] (borrowed) at
+ * resources; all from 1 to 2^VP_DUAL_MAX_COST_BITS. 1 everywhere at first.
+ */
+void vp_dual_set_port_costs(vp_dual_t *dual, uint64_t rank_cost, const uint64_t *resource_cost);
+
+/*
  * A lower bound on the load of the fullest port (a rank's way out or in, a
  * resource), where an amount over instance r loads each port on its way by
- * unit_cost[r] per unit, rounded down. More sweeps never lower it. Time
+ * unit_cost[r] per unit, times the port's cost, rounded down. Instances or
+ * ports may have costs, not both. More sweeps never lower it. Time
  * O(n_sweeps * (pairs with bytes * instances of a pair)).
  */
 vp_status_t vp_dual_solve(vp_dual_t *dual, vp_dual_amount_t amount, const uint64_t *unit_cost,

@@ -15,17 +15,30 @@
 #include "scheduler/binding.h"
 #include "scheduler/bound.h"
 #include "scheduler/demand_check.h"
+#include "scheduler/fix.h"
 #include "scheduler/remaining.h"
+#include "scheduler/scores.h"
+#include "scheduler/shaper.h"
+
+/* Above this many ranks two quanta are tried, not six. */
+enum { MANY_RANKS = 256 };
 
 static const char planner_name[] = "paper";
 
 typedef struct planner {
-    const vp_catalog_t *catalog;
+    const vp_catalog_t *catalog; /* with fixed paths: what is left of it */
+    vp_catalog_t *view;          /* owned catalog, or NULL */
+    bool *is_excluded;           /* [n_instances], or NULL */
+    const uint64_t *demand_bytes;
+    uint32_t rotation; /* that `remaining` holds; 0: the whole demand */
+    uint32_t n_parts;  /* of the demand that are planned on their own */
     uint64_t alpha_ns;
     uint64_t score_alpha_ns; /* in utilities: with no overhead at all slivers would win */
     uint32_t score_shift;    /* of bytes in shape scores, which then fit 64 bits */
     uint64_t *pressure;      /* [n_groups][n_groups] group demand, shifted */
     vp_remaining_t remaining;
+    vp_scores_t scores; /* of listed shapes */
+    vp_shaper_t shaper; /* where none are listed */
     vp_binder_t binder;
     vp_channel_t channels[2]; /* the best so far and the one being tried */
 } planner_t;
@@ -67,74 +80,73 @@ static bool is_better(const planner_t *planner, outcome_t a, outcome_t b)
     return (vp_uint128_t)a.n_bytes * b_ns > (vp_uint128_t)b.n_bytes * a_ns;
 }
 
-/* Step 1: the shape with the largest score S(M), the first of equals; false if all score 0. */
-static bool choose_shape(const planner_t *planner, uint32_t *shape_p)
+static void set_pressure(planner_t *planner)
 {
-    const vp_catalog_t *catalog = planner->catalog;
-    size_t n_pairs = vp_pair(catalog->model, catalog->model->n_groups, 0);
-    const uint16_t *lanes = catalog->shape_lanes;
-    uint64_t best = 0;
-    uint32_t shape;
+    const vp_model_t *model = planner->catalog->model;
     size_t pair;
 
-    for (pair = 0; pair < n_pairs; pair++) {
+    for (pair = 0; pair < vp_pair(model, model->n_groups, 0); pair++) {
         planner->pressure[pair] = planner->remaining.group_bytes[pair] >> planner->score_shift;
     }
-    for (shape = 0; shape < catalog->n_shapes; shape++) {
-        uint64_t score = 0;
-
-        for (pair = 0; pair < n_pairs; pair++) {
-            score += planner->pressure[pair] * lanes[pair];
-        }
-        if (score > best) {
-            best = score;
-            *shape_p = shape;
-        }
-        lanes += n_pairs;
-    }
-    return best > 0;
 }
 
-/* Steps 2 and 3: binds every family of the shape and returns the best channel. */
-static const vp_channel_t *bind_shape(planner_t *planner, uint32_t shape, outcome_t *outcome_p)
+/* Step 2 for one family; keeps its channel if that is better than the best so far. */
+static void try_family(planner_t *planner, const vp_member_t *members, uint32_t n_members,
+                       outcome_t *best_p)
 {
-    const vp_shape_t *bucket = &planner->catalog->shapes[shape];
-    vp_channel_t *best = &planner->channels[0];
     vp_channel_t *trial = &planner->channels[1];
+    outcome_t outcome;
+
+    vp_binder_bind(&planner->binder, &planner->remaining, members, n_members, trial);
+    outcome = measure(planner, trial);
+    if (is_better(planner, outcome, *best_p)) {
+        vp_channel_t worse = planner->channels[0];
+
+        planner->channels[0] = *trial;
+        *trial = worse;
+        *best_p = outcome;
+    }
+}
+
+/* Steps 1 to 3: the best channel of the shape with the largest score, none if all score 0. */
+static outcome_t bind_best_shape(planner_t *planner)
+{
+    const vp_catalog_t *catalog = planner->catalog;
+    outcome_t best = {0, 0};
+    uint32_t shape;
     uint32_t i;
 
-    *outcome_p = (outcome_t){0, 0};
-    for (i = 0; i < bucket->n_families; i++) {
-        outcome_t outcome;
-
-        vp_binder_bind(&planner->binder, &planner->remaining, bucket->first_family + i, trial);
-        outcome = measure(planner, trial);
-        if (is_better(planner, outcome, *outcome_p)) {
-            vp_channel_t *worse = best;
-
-            best = trial;
-            trial = worse;
-            *outcome_p = outcome;
+    set_pressure(planner);
+    if (catalog->mode == VP_CATALOG_GENERATED) {
+        if (vp_shaper_choose(&planner->shaper, planner->pressure, &planner->remaining,
+                             planner->binder.quantum_bytes)) {
+            try_family(planner, planner->shaper.members, planner->shaper.n_members, &best);
         }
+        return best;
+    }
+    if (!vp_scores_choose(&planner->scores, planner->pressure, &shape)) {
+        return best;
+    }
+    for (i = 0; i < catalog->shapes[shape].n_families; i++) {
+        uint32_t family = catalog->shapes[shape].first_family + i;
+        uint32_t begin = catalog->member_begin[family];
+
+        try_family(planner, catalog->members + begin, catalog->member_begin[family + 1] - begin,
+                   &best);
     }
     return best;
 }
 
-/* The channel of the next activation; without a shape for what remains, one without a family. */
-static const vp_channel_t *choose_channel(planner_t *planner, outcome_t *outcome_p)
+/* The next activation's channel, in channels[0]; without a shape for what remains, one without. */
+static outcome_t choose_channel(planner_t *planner)
 {
-    uint32_t shape;
+    outcome_t outcome = bind_best_shape(planner);
 
-    if (choose_shape(planner, &shape)) {
-        const vp_channel_t *channel = bind_shape(planner, shape, outcome_p);
-
-        if (outcome_p->n_bytes > 0) {
-            return channel;
-        }
+    if (outcome.n_bytes == 0) {
+        vp_binder_force(&planner->binder, &planner->remaining, &planner->channels[0]);
+        outcome = measure(planner, &planner->channels[0]);
     }
-    vp_binder_force(&planner->binder, &planner->remaining, &planner->channels[0]);
-    *outcome_p = measure(planner, &planner->channels[0]);
-    return &planner->channels[0];
+    return outcome;
 }
 
 static vp_status_t append(planner_t *planner, const vp_channel_t *channel,
@@ -158,23 +170,60 @@ static vp_status_t append(planner_t *planner, const vp_channel_t *channel,
     return VP_OK;
 }
 
-/* Adds activations until nothing remains or the plan takes limit_ns. */
-static vp_status_t decompose(planner_t *planner, uint64_t limit_ns, vp_plan_builder_t *builder,
-                             vp_error_t *error)
+/* Turns to the demand of one rotation (0: all of it), from its start. */
+static vp_status_t start_part(planner_t *planner, uint32_t rotation, vp_error_t *error)
 {
-    uint64_t time_ns = 0;
+    const vp_catalog_t *catalog = planner->catalog;
 
-    while (planner->remaining.n_rests > 0 && time_ns < limit_ns) {
-        outcome_t outcome;
-        const vp_channel_t *channel = choose_channel(planner, &outcome);
-        vp_status_t status = append(planner, channel, builder, error);
+    if (catalog->mode == VP_CATALOG_GENERATED) {
+        vp_shaper_reset(&planner->shaper);
+    }
+    if (planner->remaining.model != NULL && planner->rotation == rotation) {
+        vp_remaining_reset(&planner->remaining);
+        return VP_OK;
+    }
+    vp_remaining_release(&planner->remaining);
+    planner->rotation = rotation;
+    return vp_remaining_init(&planner->remaining, catalog->model, planner->demand_bytes, rotation,
+                             error);
+}
+
+/* Adds activations until nothing remains or the plan takes limit_ns. */
+static vp_status_t decompose(planner_t *planner, uint64_t limit_ns, uint64_t *time_ns_p,
+                             vp_plan_builder_t *builder, vp_error_t *error)
+{
+    while (planner->remaining.n_left > 0 && *time_ns_p < limit_ns) {
+        outcome_t outcome = choose_channel(planner);
+        vp_status_t status = append(planner, &planner->channels[0], builder, error);
 
         if (status != VP_OK) {
             return status;
         }
         assert(outcome.n_bytes > 0); /* every activation makes progress */
-        time_ns = vp_add_sat(time_ns, vp_add_sat(planner->alpha_ns, outcome.slowest_ns));
+        *time_ns_p = vp_add_sat(*time_ns_p, vp_add_sat(planner->alpha_ns, outcome.slowest_ns));
     }
+    return VP_OK;
+}
+
+/* Decomposes all parts, unless that takes limit_ns: then *is_done_p stays false. */
+static vp_status_t decompose_parts(planner_t *planner, uint64_t limit_ns,
+                                   vp_plan_builder_t *builder, bool *is_done_p, vp_error_t *error)
+{
+    uint64_t time_ns = 0;
+    uint32_t part;
+
+    for (part = 0; part < planner->n_parts; part++) {
+        /* With one part that is the whole demand, otherwise rotations count from 1. */
+        vp_status_t status = start_part(planner, planner->n_parts == 1 ? 0 : part + 1, error);
+
+        if (status == VP_OK) {
+            status = decompose(planner, limit_ns, &time_ns, builder, error);
+        }
+        if (status != VP_OK || planner->remaining.n_left > 0) {
+            return status;
+        }
+    }
+    *is_done_p = true;
     return VP_OK;
 }
 
@@ -185,16 +234,16 @@ static vp_status_t try_quantum(planner_t *planner, uint64_t tau_ns, vp_plan_t **
     uint64_t limit_ns = *plan_p == NULL ? UINT64_MAX : (*plan_p)->time_ns;
     vp_plan_builder_t *builder;
     vp_plan_t *plan = NULL;
+    bool is_done = false;
     vp_status_t status;
 
     status = vp_plan_builder_create(planner->catalog->model, &builder, error);
     if (status != VP_OK) {
         return status;
     }
-    vp_remaining_reset(&planner->remaining);
-    vp_binder_set_quantum(&planner->binder, tau_ns);
-    status = decompose(planner, limit_ns, builder, error);
-    if (status == VP_OK && planner->remaining.n_rests == 0) {
+    vp_binder_set_quantum(&planner->binder, tau_ns, planner->is_excluded);
+    status = decompose_parts(planner, limit_ns, builder, &is_done, error);
+    if (status == VP_OK && is_done) {
         status = vp_plan_builder_finish(builder, planner->alpha_ns, planner_name, &plan, error);
     }
     vp_plan_builder_destroy(builder);
@@ -226,10 +275,15 @@ static vp_status_t search_quantum(planner_t *planner, const vp_bound_t *bound, v
      * activation of an ideal plan it stays in this range.
      */
     static const fraction_t fractions[] = {{7, 10}, {1, 1}, {7, 5}, {2, 1}, {4, 1}, {1, 0}};
+    static const fraction_t few_fractions[] = {{7, 5}, {2, 1}}; /* the best of large machines */
+    bool is_large = planner->catalog->model->n_ranks > MANY_RANKS;
+    const fraction_t *tried = is_large ? few_fractions : fractions;
+    size_t n_tried = is_large ? sizeof(few_fractions) / sizeof(few_fractions[0])
+                              : sizeof(fractions) / sizeof(fractions[0]);
     size_t i;
 
-    for (i = 0; i < sizeof(fractions) / sizeof(fractions[0]); i++) {
-        vp_status_t status = try_quantum(planner, quantum(bound, fractions[i]), plan_p, error);
+    for (i = 0; i < n_tried; i++) {
+        vp_status_t status = try_quantum(planner, quantum(bound, tried[i]), plan_p, error);
 
         if (status != VP_OK) {
             return status;
@@ -238,14 +292,14 @@ static vp_status_t search_quantum(planner_t *planner, const vp_bound_t *bound, v
     return VP_OK;
 }
 
-static vp_status_t plan_demand(planner_t *planner, const uint64_t *demand_bytes, uint64_t tau_ns,
-                               vp_plan_t **plan_p, vp_error_t *error)
+static vp_status_t plan_demand(planner_t *planner, uint64_t tau_ns, vp_plan_t **plan_p,
+                               vp_error_t *error)
 {
     static const fraction_t smallest = {1, 64}; /* keeps the number of activations sane */
     const vp_model_t *model = planner->catalog->model;
     vp_bound_t bound;
     uint64_t floor_ns;
-    vp_status_t status = vp_bound_search(model, demand_bytes, planner->alpha_ns,
+    vp_status_t status = vp_bound_search(model, planner->demand_bytes, planner->alpha_ns,
                                          VP_BOUND_SWEEPS_ROUGH, &bound, error);
 
     if (status != VP_OK) {
@@ -262,17 +316,36 @@ static vp_status_t plan_demand(planner_t *planner, const uint64_t *demand_bytes,
     return try_quantum(planner, tau_ns > floor_ns ? tau_ns : floor_ns, plan_p, error);
 }
 
-static vp_status_t make_room(planner_t *planner, const uint64_t *demand_bytes, vp_error_t *error)
+/* Applies an ablation: which paths are left, and in how many parts the demand is planned. */
+static vp_status_t fix(planner_t *planner, vp_fix_t what, vp_error_t *error)
 {
     const vp_model_t *model = planner->catalog->model;
-    vp_status_t status = vp_remaining_init(&planner->remaining, model, demand_bytes, error);
+    vp_status_t status = VP_OK;
+
+    planner->n_parts = (what & VP_FIX_PEERS) != 0 && model->n_ranks > 2 ? model->n_ranks - 1 : 1;
+    if ((what & VP_FIX_PATHS) != 0) {
+        status = vp_fix_paths(model, &planner->is_excluded, error);
+        if (status == VP_OK) {
+            status = vp_fix_catalog(planner->catalog, planner->is_excluded, &planner->view, error);
+        }
+        planner->catalog = status == VP_OK ? planner->view : planner->catalog;
+    }
+    return status;
+}
+
+static vp_status_t make_room(planner_t *planner, vp_error_t *error)
+{
+    const vp_model_t *model = planner->catalog->model;
+    vp_status_t status = vp_binder_init(&planner->binder, model, error);
     size_t i;
 
-    if (status == VP_OK) {
-        status = vp_binder_init(&planner->binder, planner->catalog, error);
-    }
     for (i = 0; i < 2 && status == VP_OK; i++) {
         status = vp_channel_init(&planner->channels[i], model->n_ranks, error);
+    }
+    if (status == VP_OK && planner->catalog->mode == VP_CATALOG_GENERATED) {
+        status = vp_shaper_init(&planner->shaper, model, planner->is_excluded, error);
+    } else if (status == VP_OK) {
+        status = vp_scores_init(&planner->scores, planner->catalog, error);
     }
     if (status != VP_OK) {
         return status;
@@ -285,17 +358,22 @@ static vp_status_t make_room(planner_t *planner, const uint64_t *demand_bytes, v
 static void release(planner_t *planner)
 {
     free(planner->pressure);
+    vp_shaper_release(&planner->shaper);
     vp_channel_release(&planner->channels[1]);
     vp_channel_release(&planner->channels[0]);
     vp_binder_release(&planner->binder);
+    vp_scores_release(&planner->scores);
     vp_remaining_release(&planner->remaining);
+    vp_fix_catalog_destroy(planner->view);
+    free(planner->is_excluded);
 }
 
 vp_status_t vp_schedule_paper(const vp_catalog_t *catalog, const uint64_t *demand_bytes,
                               const vp_schedule_options_t *options, vp_plan_t **plan_p,
                               vp_error_t *error)
 {
-    planner_t planner = {.catalog = catalog, .alpha_ns = options->alpha_ns};
+    planner_t planner = {
+        .catalog = catalog, .demand_bytes = demand_bytes, .alpha_ns = options->alpha_ns};
     vp_plan_t *plan = NULL;
     uint64_t total_bytes = 0;
     vp_status_t status = vp_demand_check(catalog->model, demand_bytes, &total_bytes, error);
@@ -306,9 +384,12 @@ vp_status_t vp_schedule_paper(const vp_catalog_t *catalog, const uint64_t *deman
     while (total_bytes >> planner.score_shift > UINT64_MAX / UINT16_MAX) {
         planner.score_shift++;
     }
-    status = make_room(&planner, demand_bytes, error);
+    status = fix(&planner, options->fix, error);
     if (status == VP_OK) {
-        status = plan_demand(&planner, demand_bytes, options->tau_ns, &plan, error);
+        status = make_room(&planner, error);
+    }
+    if (status == VP_OK) {
+        status = plan_demand(&planner, options->tau_ns, &plan, error);
     }
     release(&planner);
     if (status != VP_OK) {

@@ -11,9 +11,23 @@
 #include "catalog/model.h"
 #include "scheduler/plan.h"
 
+/*
+ * Ablations (the paper's Table 3). PEERS: an activation holds pairs of one
+ * rotation, rank i to i + k, over any paths. PATHS: every pair runs over its
+ * nearest path (the fastest, of equals the one with the fewest resources, then
+ * the first), with any peers.
+ */
+typedef enum vp_fix {
+    VP_FIX_NONE = 0,
+    VP_FIX_PEERS = 1,
+    VP_FIX_PATHS = 2,
+    VP_FIX_BOTH = VP_FIX_PEERS | VP_FIX_PATHS
+} vp_fix_t;
+
 typedef struct vp_schedule_options {
     uint64_t alpha_ns; /* per-activation overhead used in utilities and times */
     uint64_t tau_ns; /* fixed quantum; 0: search over fractions of the bound, keep the best plan */
+    vp_fix_t fix;    /* a planner without ablations refuses others than VP_FIX_NONE */
 } vp_schedule_options_t;
 
 /*
@@ -50,6 +64,15 @@ typedef struct vp_bound {
 
 vp_status_t vp_bound(const vp_model_t *model, const uint64_t *demand_bytes, uint64_t alpha_ns,
                      vp_bound_t *bound_p, vp_error_t *error) VP_MUST_CHECK;
+
+/*
+ * A lower bound for lanes that may share links: GPU links in each direction
+ * (gpu_link_bytes_per_s) and resources are capacities, a pair's bytes may take
+ * all of its paths at once. A dual solution again, so it may lie below the
+ * fluid optimum but never above; no plan of any kind is faster.
+ */
+vp_status_t vp_fluid_bound(const vp_model_t *model, const uint64_t *demand_bytes,
+                           uint64_t *fluid_ns_p, vp_error_t *error) VP_MUST_CHECK;
 
 /*
  * Modelled time of the pairwise exchange that Open MPI's tuned component runs

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "vp_config.h"
 
-#include <ctype.h>
-#include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <jansson.h>
@@ -12,18 +10,14 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/file.h"
+#include "base/array.h"
 #include "base/units.h"
 #include "catalog/build.h"
 #include "catalog/store.h"
 #include "catalog/topology.h"
-#include "scheduler/demand.h"
 #include "scheduler/schedule.h"
 #include "tools/command.h"
-
-/* 4096 rows of 4096 cells of 20 characters and their commas. */
-#define MAX_DEMAND_TEXT_BYTES ((size_t)384 << 20)
-#define MAX_ALPHA_NS UINT64_C(1000000000000)
+#include "tools/demand_file.h"
 
 typedef struct plan_options {
     const char *topology;
@@ -32,6 +26,7 @@ typedef struct plan_options {
     const char *scheduler;
     bool has_alpha;
     uint64_t alpha_ns;
+    vp_fix_t fix;
     bool has_lanes;
     bool is_json;
     bool is_help;
@@ -55,10 +50,13 @@ static void print_help(void)
         "Decomposes a demand into activations, checks the plan, and shows what it takes.\n"
         "TOPOLOGY is as for `variopath topology`, see `variopath topology --help`.\n"
         "\n"
-        "  --topology TOPOLOGY   plan over the catalog of all channel families of a topology\n"
+        "  --topology TOPOLOGY   plan over the catalog of all channel families of a topology,\n"
+        "                        or over path instances where there are too many families\n"
         "  --catalog FILE        plan over a catalog that was built before\n"
         "  --demand CSV          N rows of N byte counts, row = source; - is standard input\n"
         "  --scheduler NAME      one of: %s [auto]\n"
+        "  --fix WHAT            for comparison: peers (only rank i to i + k together), paths\n"
+        "                        (only the nearest path of each pair), or both\n"
         "  --alpha-ns A          overhead of one activation [the topology's]\n"
         "  --lanes               list every lane of every activation\n"
         "  --json                print one JSON object\n"
@@ -77,31 +75,32 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * VP_NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
-static bool parse_alpha(const char *text, uint64_t *alpha_ns_p)
+static bool parse_fix(const char *text, vp_fix_t *fix_p)
 {
-    unsigned long long value;
-    char *end;
+    static const struct {
+        const char *text;
+        vp_fix_t fix;
+    } known[] = {{"peers", VP_FIX_PEERS}, {"paths", VP_FIX_PATHS}, {"both", VP_FIX_BOTH}};
+    size_t i;
 
-    if (!isdigit((unsigned char)*text)) {
-        return false;
+    for (i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+        if (strcmp(text, known[i].text) == 0) {
+            *fix_p = known[i].fix;
+            return true;
+        }
     }
-    errno = 0;
-    value = strtoull(text, &end, 10);
-    if (errno != 0 || *end != '\0' || value > MAX_ALPHA_NS) {
-        return false;
-    }
-    *alpha_ns_p = value;
-    return true;
+    return false;
 }
 
 /* Fills options; VP_EXIT_OK, or a code after a message. */
 static int parse_options(int argc, char **argv, plan_options_t *options)
 {
-    enum { TOPOLOGY = 256, CATALOG, DEMAND, SCHEDULER, ALPHA, LANES, JSON, HELP };
+    enum { TOPOLOGY = 256, CATALOG, DEMAND, SCHEDULER, FIX, ALPHA, LANES, JSON, HELP };
     static const struct option known[] = {{"topology", required_argument, NULL, TOPOLOGY},
                                           {"catalog", required_argument, NULL, CATALOG},
                                           {"demand", required_argument, NULL, DEMAND},
                                           {"scheduler", required_argument, NULL, SCHEDULER},
+                                          {"fix", required_argument, NULL, FIX},
                                           {"alpha-ns", required_argument, NULL, ALPHA},
                                           {"lanes", no_argument, NULL, LANES},
                                           {"json", no_argument, NULL, JSON},
@@ -124,11 +123,17 @@ static int parse_options(int argc, char **argv, plan_options_t *options)
         case SCHEDULER:
             options->scheduler = optarg;
             break;
+        case FIX:
+            if (!parse_fix(optarg, &options->fix)) {
+                return vp_command_usage("plan", "--fix takes peers, paths or both, not \"%s\"",
+                                        optarg);
+            }
+            break;
         case ALPHA:
             options->has_alpha = true;
-            if (!parse_alpha(optarg, &options->alpha_ns)) {
+            if (!vp_alpha_parse(optarg, &options->alpha_ns)) {
                 return vp_command_usage("plan", "--alpha-ns takes 0 to %" PRIu64 ", not \"%s\"",
-                                        MAX_ALPHA_NS, optarg);
+                                        VP_MAX_ALPHA_NS, optarg);
             }
             break;
         case LANES:
@@ -167,6 +172,28 @@ static int check_options(int argc, char **argv, const plan_options_t *options)
     return VP_EXIT_OK;
 }
 
+/* A catalog without a list of channels, which the planner makes itself; takes *model_p over. */
+static vp_status_t generate_catalog(vp_model_t **model_p, vp_catalog_t **catalog_p,
+                                    vp_error_t *error)
+{
+    vp_catalog_t *catalog = vp_array_new(1, sizeof(*catalog));
+
+    if (catalog == NULL) {
+        return vp_error_no_memory(error, "a catalog");
+    }
+    catalog->mode = VP_CATALOG_GENERATED;
+    catalog->member_begin = vp_array_new(1, sizeof(*catalog->member_begin));
+    if (catalog->member_begin == NULL) {
+        free(catalog);
+        return vp_error_no_memory(error, "a catalog");
+    }
+    vp_model_prune_paths(*model_p);
+    catalog->model = *model_p;
+    *model_p = NULL;
+    *catalog_p = catalog;
+    return VP_OK;
+}
+
 static vp_status_t open_catalog(const plan_options_t *options, vp_catalog_t **catalog_p,
                                 vp_error_t *error)
 {
@@ -180,47 +207,18 @@ static vp_status_t open_catalog(const plan_options_t *options, vp_catalog_t **ca
     status = vp_topology_resolve(options->topology, &model, error);
     if (status == VP_OK) {
         status = vp_catalog_build(&model, &defaults, catalog_p, error);
+        if (status == VP_ERR_LIMIT) {
+            status = generate_catalog(&model, catalog_p, error);
+        }
     }
     vp_model_destroy(model);
-    return status;
-}
-
-static vp_status_t read_demand(const char *argument, const vp_model_t *model,
-                               uint64_t **demand_bytes_p, vp_error_t *error)
-{
-    bool is_stdin = strcmp(argument, "-") == 0;
-    const char *where = is_stdin ? "standard input" : argument;
-    char *text = NULL;
-    size_t n_bytes = 0;
-    uint32_t n_ranks = 0;
-    vp_status_t status = vp_file_read(is_stdin ? "/dev/stdin" : argument, MAX_DEMAND_TEXT_BYTES,
-                                      &text, &n_bytes, error);
-
-    if (status != VP_OK) {
-        return status;
-    }
-    if (strlen(text) != n_bytes) {
-        status =
-            vp_error_set(error, VP_ERR_BAD_INPUT,
-                         "%s: holds a zero byte; a demand is a text of rows of byte counts", where);
-    } else {
-        status = vp_demand_parse(text, where, demand_bytes_p, &n_ranks, error);
-    }
-    free(text);
-    if (status == VP_OK && n_ranks != model->n_ranks) {
-        status = vp_error_set(error, VP_ERR_BAD_INPUT,
-                              "%s: the demand has %" PRIu32 " ranks, the topology \"%s\" has "
-                              "%" PRIu32 "; nothing was planned, give one row and column for each "
-                              "rank or another number of nodes",
-                              where, n_ranks, model->name, model->n_ranks);
-    }
     return status;
 }
 
 /* Plans, checks and bounds. */
 static vp_status_t make_plan(const plan_options_t *options, run_t *run, vp_error_t *error)
 {
-    vp_schedule_options_t schedule = {0, 0};
+    vp_schedule_options_t schedule = {.fix = options->fix};
     vp_status_t status = open_catalog(options, &run->catalog, error);
     uint64_t start_ns;
 
@@ -229,7 +227,7 @@ static vp_status_t make_plan(const plan_options_t *options, run_t *run, vp_error
     }
     run->alpha_ns = options->has_alpha ? options->alpha_ns : run->catalog->model->alpha_ns;
     schedule.alpha_ns = run->alpha_ns;
-    status = read_demand(options->demand, run->catalog->model, &run->demand_bytes, error);
+    status = vp_demand_read(options->demand, run->catalog->model, &run->demand_bytes, error);
     if (status != VP_OK) {
         return status;
     }
@@ -251,6 +249,11 @@ static vp_status_t make_plan(const plan_options_t *options, run_t *run, vp_error
 static double ratio(const run_t *run)
 {
     return run->plan->time_ns == 0 ? 1.0 : (double)run->bound.bound_ns / (double)run->plan->time_ns;
+}
+
+static const char *catalog_text(const run_t *run)
+{
+    return run->catalog->mode == VP_CATALOG_GENERATED ? "generated" : "exhaustive";
 }
 
 static json_t *pack_lanes(const run_t *run)
@@ -276,11 +279,11 @@ static vp_status_t print_json(const run_t *run, bool has_lanes, vp_error_t *erro
 {
     const vp_plan_t *plan = run->plan;
     json_t *root = json_pack(
-        "{s:I, s:I, s:s, s:I, s:I, s:I, s:f, s:I, s:I}", "ranks", (json_int_t)plan->n_ranks,
-        "total_bytes", (json_int_t)plan->total_bytes, "scheduler", plan->scheduler, "activations",
-        (json_int_t)plan->n_activations, "time_ns", (json_int_t)plan->time_ns, "bound_ns",
-        (json_int_t)run->bound.bound_ns, "ratio", ratio(run), "planning_ns",
-        (json_int_t)run->planning_ns, "alpha_ns", (json_int_t)run->alpha_ns);
+        "{s:I, s:I, s:s, s:s, s:I, s:I, s:I, s:f, s:I, s:I}", "ranks", (json_int_t)plan->n_ranks,
+        "total_bytes", (json_int_t)plan->total_bytes, "scheduler", plan->scheduler, "catalog",
+        catalog_text(run), "activations", (json_int_t)plan->n_activations, "time_ns",
+        (json_int_t)plan->time_ns, "bound_ns", (json_int_t)run->bound.bound_ns, "ratio", ratio(run),
+        "planning_ns", (json_int_t)run->planning_ns, "alpha_ns", (json_int_t)run->alpha_ns);
     bool is_printed = root != NULL;
 
     if (is_printed && has_lanes) {
@@ -346,8 +349,8 @@ static void print_text(const run_t *run, bool has_lanes)
     (void)printf("%s: %" PRIu32 " activations, %.3f us; bound %.3f us, ratio %.4f\n",
                  plan->scheduler, plan->n_activations, (double)plan->time_ns / 1e3,
                  (double)run->bound.bound_ns / 1e3, ratio(run));
-    (void)printf("%" PRIu64 " ns per activation; planned in %.3f us\n", run->alpha_ns,
-                 (double)run->planning_ns / 1e3);
+    (void)printf("%" PRIu64 " ns per activation; %s catalog; planned in %.3f us\n", run->alpha_ns,
+                 catalog_text(run), (double)run->planning_ns / 1e3);
     print_kinds(run);
     if (has_lanes) {
         print_lanes(run);

@@ -276,7 +276,7 @@ static vp_status_t simulate_plan(run_t *run, const char *name,
                                  const vp_simulation_options_t *options,
                                  vp_simulation_t *simulation_p, vp_error_t *error)
 {
-    vp_schedule_options_t schedule = {options->execute.alpha_ns, 0};
+    vp_schedule_options_t schedule = {.alpha_ns = options->execute.alpha_ns};
     vp_plan_t *plan = NULL;
     vp_status_t status = open_catalog(run, error);
 

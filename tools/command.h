@@ -20,6 +20,7 @@ enum {
 typedef int (*vp_command_fn_t)(int argc, char **argv);
 
 int vp_command_topology(int argc, char **argv);
+int vp_command_bound(int argc, char **argv);
 int vp_command_catalog(int argc, char **argv);
 int vp_command_demand(int argc, char **argv);
 int vp_command_plan(int argc, char **argv);

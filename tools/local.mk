@@ -1,12 +1,14 @@
 bin_PROGRAMS += variopath
 variopath_SOURCES = \
 	tools/command.h \
+	tools/cmd_bound.c \
 	tools/cmd_catalog.c \
 	tools/cmd_demand.c \
 	tools/cmd_import.c tools/cmd_import.h \
 	tools/cmd_plan.c \
 	tools/cmd_simulate.c \
 	tools/cmd_topology.c \
+	tools/demand_file.c tools/demand_file.h \
 	tools/main.c \
 	tools/model_json.c tools/model_json.h \
 	tools/simulate.h \

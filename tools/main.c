@@ -15,6 +15,7 @@ typedef struct command {
 
 static const command_t commands[] = {
     {"topology", vp_command_topology, "show a topology: groups, NICs, shared resources, paths"},
+    {"bound", vp_command_bound, "show times that no schedule of a demand beats"},
     {"catalog", vp_command_catalog, "build a channel catalog, or show one"},
     {"demand", vp_command_demand, "make a demand: uniform, random, zipf, moe, hotspot"},
     {"plan", vp_command_plan, "decompose a demand into activations"},

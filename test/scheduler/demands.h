@@ -30,12 +30,13 @@ uint64_t demand_random(uint64_t *state_p);
 /* New bytes[n_ranks][n_ranks]; the diagonal holds garbage, which must not matter. */
 uint64_t *demand_make(demand_kind_t kind, uint32_t n_ranks, uint64_t seed);
 
-/* A fixture: an independently computed LP bound of a demand on a machine. */
+/* A fixture: independently computed bounds of a demand on a machine. */
 typedef struct demand_fixture {
     const char *machine;
     const char *kind;
     uint64_t lp_ns; /* rounded down from the tenths that the solver gave */
     uint32_t kmin;
+    uint64_t fluid_ns; /* rounded down likewise */
 } demand_fixture_t;
 
 extern const demand_fixture_t demand_fixtures[];

@@ -26,10 +26,13 @@ scheduler_tests = \
 	test/scheduler/test_binding \
 	test/scheduler/test_bound \
 	test/scheduler/test_demand \
+	test/scheduler/test_flow \
 	test/scheduler/test_paper \
 	test/scheduler/test_plan \
 	test/scheduler/test_rates \
-	test/scheduler/test_remaining
+	test/scheduler/test_remaining \
+	test/scheduler/test_scores \
+	test/scheduler/test_shaper
 check_PROGRAMS += $(scheduler_tests)
 TESTS += $(scheduler_tests)
 
@@ -56,4 +59,10 @@ test_scheduler_test_rates_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 test_scheduler_test_rates_LDADD = $(scheduler_test_libraries)
 test_scheduler_test_remaining_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 test_scheduler_test_remaining_LDADD = $(scheduler_test_libraries)
+test_scheduler_test_flow_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+test_scheduler_test_flow_LDADD = $(scheduler_test_libraries)
+test_scheduler_test_scores_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+test_scheduler_test_scores_LDADD = $(scheduler_test_libraries)
+test_scheduler_test_shaper_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+test_scheduler_test_shaper_LDADD = $(scheduler_test_libraries)
 endif

@@ -8,13 +8,14 @@
 #include "base/array.h"
 
 const machine_t machines[] = {
-    {"fig1-6", 1, 2, {3, 3}, true},
-    {"r5080-bf3-1", 1, 2, {4, 4}, true},
-    {"r5080-bf3-2", 2, 2, {4, 4, 4, 4}, true},
-    {"uneven", 2, 2, {3, 1, 2, 4}, true},
-    {"singles", 2, 2, {1, 1, 1, 1}, true},
-    {"one-group", 1, 1, {5}, true},
-    {"no-nic", 1, 2, {4, 4}, false},
+    {"fig1-6", 1, 2, {3, 3}, true, false},
+    {"r5080-bf3-1", 1, 2, {4, 4}, true, false},
+    {"r5080-bf3-2", 2, 2, {4, 4, 4, 4}, true, false},
+    {"uneven", 2, 2, {3, 1, 2, 4}, true, false},
+    {"singles", 2, 2, {1, 1, 1, 1}, true, false},
+    {"one-group", 1, 1, {5}, true, false},
+    {"no-nic", 1, 2, {4, 4}, false, false},
+    {"sockets", 1, 4, {2, 2, 2, 3}, true, true},
 };
 const uint32_t n_machines = sizeof(machines) / sizeof(machines[0]);
 
@@ -32,7 +33,7 @@ typedef struct search {
     family_t partial;
     uint32_t out[MACHINE_MAX_GROUPS]; /* lanes selected out of and into each group */
     uint32_t in[MACHINE_MAX_GROUPS];
-    bool used[MACHINE_MAX_GROUPS * (MACHINE_MAX_GROUPS + 2)]; /* resources */
+    bool used[MACHINE_MAX_GROUPS * (MACHINE_MAX_GROUPS + 4)]; /* resources */
     family_t *families;
     uint32_t n_families;
 } search_t;
@@ -77,15 +78,27 @@ uint32_t machine_instance(const vp_model_t *model, vp_path_kind_t kind, uint32_t
     give_up("no such instance");
 }
 
-/* Resources: PXB of each ordered group pair first, then the NICs' two directions. */
-static uint32_t pxb_resource(const vp_model_t *model, uint32_t a, uint32_t d)
+/* Resources: links of each ordered group pair first, then four of each group. */
+enum { NIC_TX, NIC_RX, UPLINK, DOWNLINK, N_GROUP_RESOURCES };
+
+static uint32_t link_resource(const vp_model_t *model, uint32_t a, uint32_t d)
 {
     return a * model->n_groups + d;
 }
 
-static uint32_t nic_resource(const vp_model_t *model, uint32_t group, bool receives)
+static uint32_t group_resource(const vp_model_t *model, uint32_t group, uint32_t which)
 {
-    return model->n_groups * model->n_groups + 2 * group + (receives ? 1 : 0);
+    return model->n_groups * model->n_groups + N_GROUP_RESOURCES * group + which;
+}
+
+static void add_footprint(vp_instance_t *instance, uint32_t resource)
+{
+    uint32_t i = instance->n_resources++;
+
+    for (; i > 0 && instance->resources[i - 1] > resource; i--) {
+        instance->resources[i] = instance->resources[i - 1];
+    }
+    instance->resources[i] = resource;
 }
 
 static void add_instance(vp_model_t *model, vp_path_kind_t kind, uint32_t a, uint32_t d)
@@ -99,31 +112,46 @@ static void add_instance(vp_model_t *model, vp_path_kind_t kind, uint32_t a, uin
     instance->bytes_per_s = MACHINE_PIX_BYTES_PER_S;
     if (kind == VP_PATH_PXB) {
         instance->bytes_per_s = MACHINE_PXB_BYTES_PER_S;
-        instance->n_resources = 1;
-        instance->resources[0] = pxb_resource(model, a, d);
+        add_footprint(instance, link_resource(model, a, d));
     } else if (kind == VP_PATH_NIC) {
-        uint32_t tx = nic_resource(model, a, false);
-        uint32_t rx = nic_resource(model, d, true);
-
         instance->bytes_per_s = MACHINE_NIC_BYTES_PER_S;
-        instance->n_resources = 2;
-        instance->resources[0] = tx < rx ? tx : rx;
-        instance->resources[1] = tx < rx ? rx : tx;
+        add_footprint(instance, group_resource(model, a, NIC_TX));
+        add_footprint(instance, group_resource(model, d, NIC_RX));
+    } else if (kind == VP_PATH_PHB || kind == VP_PATH_SYS) {
+        add_footprint(instance, group_resource(model, a, UPLINK));
+        add_footprint(instance, group_resource(model, d, DOWNLINK));
+    }
+    if (kind == VP_PATH_SYS) {
+        /* One link per node and direction; the first group pair of that kind names it. */
+        bool is_up = a < d;
+        uint32_t first = 4 * model->groups[a].node;
+
+        add_footprint(instance, is_up ? link_resource(model, first, first + 2)
+                                      : link_resource(model, first + 2, first));
     }
 }
 
 static void add_resources(vp_model_t *model)
 {
+    uint32_t n_links = model->n_groups * model->n_groups;
     uint32_t i;
 
-    model->n_resources = model->n_groups * (model->n_groups + 2);
+    model->n_resources = group_resource(model, model->n_groups, 0);
     model->resources = must(vp_array_new(model->n_resources, sizeof(*model->resources)));
     for (i = 0; i < model->n_resources; i++) {
-        bool nic = i >= model->n_groups * model->n_groups;
+        bool nic = i >= n_links && (i - n_links) % N_GROUP_RESOURCES <= NIC_RX;
 
         model->resources[i].kind = nic ? VP_RESOURCE_NIC_TX : VP_RESOURCE_INTER_SWITCH;
         model->resources[i].bytes_per_s = nic ? MACHINE_NIC_BYTES_PER_S : MACHINE_PXB_BYTES_PER_S;
     }
+}
+
+static vp_path_kind_t kind_inside_node(const machine_t *machine, uint32_t a, uint32_t d)
+{
+    if (!machine->with_sockets) {
+        return VP_PATH_PXB;
+    }
+    return a / 2 == d / 2 ? VP_PATH_PHB : VP_PATH_SYS;
 }
 
 static vp_model_t *make_model(const machine_t *machine)
@@ -136,6 +164,7 @@ static vp_model_t *make_model(const machine_t *machine)
     model->n_nodes = machine->n_nodes;
     model->n_groups = machine->n_nodes * machine->groups_per_node;
     model->alpha_ns = 10000;
+    model->gpu_link_bytes_per_s = MACHINE_PIX_BYTES_PER_S;
     model->groups = must(vp_array_new(model->n_groups, sizeof(*model->groups)));
     model->instances = must(
         vp_array_new((size_t)model->n_groups * model->n_groups * 2, sizeof(*model->instances)));
@@ -154,7 +183,7 @@ static vp_model_t *make_model(const machine_t *machine)
                 continue;
             }
             if (model->groups[a].node == model->groups[d].node) {
-                add_instance(model, VP_PATH_PXB, a, d);
+                add_instance(model, kind_inside_node(machine, a, d), a, d);
             }
             if (machine->with_nics) {
                 add_instance(model, VP_PATH_NIC, a, d);
@@ -322,5 +351,18 @@ vp_catalog_t *machine_catalog(const machine_t *machine)
         add_family(catalog, &search.families[i], i, new_shape);
     }
     free(search.families);
+    return catalog;
+}
+
+vp_catalog_t *machine_generated(const machine_t *machine)
+{
+    vp_catalog_t *catalog = must(vp_array_new(1, sizeof(*catalog)));
+
+    catalog->model = make_model(machine);
+    catalog->mode = VP_CATALOG_GENERATED;
+    catalog->shape_lanes = must(vp_array_new(0, sizeof(*catalog->shape_lanes)));
+    catalog->shapes = must(vp_array_new(0, sizeof(*catalog->shapes)));
+    catalog->member_begin = must(vp_array_new(1, sizeof(*catalog->member_begin)));
+    catalog->members = must(vp_array_new(0, sizeof(*catalog->members)));
     return catalog;
 }

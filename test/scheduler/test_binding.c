@@ -29,10 +29,18 @@ static void set_up(setting_t *s, const char *machine, demand_kind_t kind, uint64
     s->catalog = machine_catalog(machine_find(machine));
     s->model = s->catalog->model;
     s->demand_bytes = demand_make(kind, s->model->n_ranks, seed);
-    ck_assert_int_eq(vp_remaining_init(&s->remaining, s->model, s->demand_bytes, &error), VP_OK);
-    ck_assert_int_eq(vp_binder_init(&s->binder, s->catalog, &error), VP_OK);
+    ck_assert_int_eq(vp_remaining_init(&s->remaining, s->model, s->demand_bytes, 0, &error), VP_OK);
+    ck_assert_int_eq(vp_binder_init(&s->binder, s->model, &error), VP_OK);
     ck_assert_int_eq(vp_channel_init(&s->channel, s->model->n_ranks, &error), VP_OK);
-    vp_binder_set_quantum(&s->binder, tau_ns);
+    vp_binder_set_quantum(&s->binder, tau_ns, NULL);
+}
+
+static void bind(setting_t *s, uint32_t family)
+{
+    uint32_t begin = s->catalog->member_begin[family];
+
+    vp_binder_bind(&s->binder, &s->remaining, s->catalog->members + begin,
+                   s->catalog->member_begin[family + 1] - begin, &s->channel);
 }
 
 static void tear_down(setting_t *s)
@@ -119,7 +127,7 @@ START_TEST(bindings_are_not_improved_by_exchanges)
         set_up(&s, seed % 2 == 0 ? "r5080-bf3-2" : "uneven", kinds[seed % 4], seed,
                taus_ns[seed % 3]);
         for (family = 0; family < s.catalog->n_families; family++) {
-            vp_binder_bind(&s.binder, &s.remaining, family, &s.channel);
+            bind(&s, family);
             check_channel(&s, seed);
             check_exchanges(&s, seed);
         }
@@ -139,9 +147,9 @@ START_TEST(the_last_pair_is_found)
     set_up(&s, "r5080-bf3-2", DEMAND_ZERO, 1, 1000);
     s.demand_bytes[3 * 16 + 14] = 5000;
     vp_remaining_release(&s.remaining);
-    ck_assert_int_eq(vp_remaining_init(&s.remaining, s.model, s.demand_bytes, NULL), VP_OK);
+    ck_assert_int_eq(vp_remaining_init(&s.remaining, s.model, s.demand_bytes, 0, NULL), VP_OK);
     for (family = 0; family < s.catalog->n_families; family++) {
-        vp_binder_bind(&s.binder, &s.remaining, family, &s.channel);
+        bind(&s, family);
         for (lane = 0; lane < s.channel.n_lanes; lane++) {
             uint32_t r = s.channel.instance[lane];
 
@@ -162,9 +170,9 @@ START_TEST(a_short_quantum_still_moves_a_byte)
 
     set_up(&s, "fig1-6", DEMAND_DENSE, 1, 0);
     ck_assert_uint_eq(s.binder.quantum_bytes[0], 1);
-    vp_binder_set_quantum(&s.binder, 1000);
+    vp_binder_set_quantum(&s.binder, 1000, NULL);
     ck_assert_uint_eq(s.binder.quantum_bytes[0], 64000);
-    vp_binder_set_quantum(&s.binder, UINT64_MAX);
+    vp_binder_set_quantum(&s.binder, UINT64_MAX, NULL);
     ck_assert_uint_eq(s.binder.quantum_bytes[0], UINT64_MAX);
     tear_down(&s);
 }

@@ -35,6 +35,51 @@ START_TEST(fixtures_are_met)
 }
 END_TEST
 
+START_TEST(fluid_fixtures_are_met)
+{
+    const demand_fixture_t *fixture = &demand_fixtures[_i];
+    vp_catalog_t *catalog = machine_catalog(machine_find(fixture->machine));
+    uint64_t *demand_bytes = demand_fixture_read(fixture, catalog->model->n_ranks);
+    uint64_t fluid_ns = 0;
+    vp_error_t error;
+
+    ck_assert_int_eq(vp_fluid_bound(catalog->model, demand_bytes, &fluid_ns, &error), VP_OK);
+    (void)printf("%s %s: fluid %" PRIu64 " ns of %" PRIu64 " ns (%.4f)\n", fixture->machine,
+                 fixture->kind, fluid_ns, fixture->fluid_ns,
+                 (double)fluid_ns / (double)fixture->fluid_ns);
+    ck_assert_uint_le(fluid_ns, fixture->fluid_ns + 1 + fixture->fluid_ns / 1000000);
+    ck_assert_uint_ge(fluid_ns, fixture->fluid_ns - fixture->fluid_ns / 200);
+    free(demand_bytes);
+    vp_catalog_destroy(catalog);
+}
+END_TEST
+
+/* Lanes at 64 and 50 out of one rank: exclusive ones take turns, shared ones fill its link. */
+START_TEST(shared_links_are_filled)
+{
+    vp_catalog_t *catalog = machine_catalog(machine_find("singles"));
+    uint64_t demand_bytes[16] = {0};
+    uint64_t fluid_ns = 0;
+    vp_bound_t bound;
+    vp_error_t error;
+
+    demand_bytes[0 * 4 + 1] = 64000000; /* PXB or NIC */
+    demand_bytes[0 * 4 + 2] = 32000000; /* NIC */
+    demand_bytes[2 * 4 + 1] = 32000000;
+    ck_assert_int_eq(vp_fluid_bound(catalog->model, demand_bytes, &fluid_ns, &error), VP_OK);
+    ck_assert_uint_ge(fluid_ns, 1499900);
+    ck_assert_uint_le(fluid_ns, 1500000); /* 96 MB out of a link of 64 GB/s */
+    ck_assert_int_eq(vp_bound(catalog->model, demand_bytes, 0, &bound, &error), VP_OK);
+    ck_assert_uint_ge(bound.lp_ns, 1639900);
+    ck_assert_uint_le(bound.lp_ns, 1640000); /* 64 / 64 + 32 / 50 */
+    demand_bytes[0] = 5;
+    memset(demand_bytes + 1, 0, 15 * sizeof(*demand_bytes));
+    ck_assert_int_eq(vp_fluid_bound(catalog->model, demand_bytes, &fluid_ns, &error), VP_OK);
+    ck_assert_uint_eq(fluid_ns, 0);
+    vp_catalog_destroy(catalog);
+}
+END_TEST
+
 START_TEST(more_sweeps_never_lower_a_bound)
 {
     vp_catalog_t *catalog = machine_catalog(machine_find("uneven"));
@@ -100,7 +145,7 @@ END_TEST
 /* Both nodes are whole, but nothing connects them. */
 START_TEST(a_pair_without_path_is_named)
 {
-    static const machine_t islands = {"islands", 2, 1, {2, 2}, false};
+    static const machine_t islands = {"islands", 2, 1, {2, 2}, false, false};
     vp_catalog_t *catalog = machine_catalog(&islands);
     uint64_t demand_bytes[16] = {0, 5, 0, 0, 5, 0, 0, 0, 0, 0, 0, 5, 0, 0, 5, 0};
     vp_bound_t bound = {7, 7, 7};
@@ -144,6 +189,8 @@ int main(void)
 
     tcase_set_timeout(cases, 60);
     tcase_add_loop_test(cases, fixtures_are_met, 0, (int)n_demand_fixtures);
+    tcase_add_loop_test(cases, fluid_fixtures_are_met, 0, (int)n_demand_fixtures);
+    tcase_add_test(cases, shared_links_are_filled);
     tcase_add_test(cases, more_sweeps_never_lower_a_bound);
     tcase_add_test(cases, closed_forms_are_met);
     tcase_add_test(cases, nothing_takes_no_time);

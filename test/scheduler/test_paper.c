@@ -17,24 +17,33 @@
 
 enum { ALPHA_NS = 10000 };
 
+/* Verifies what holds of every plan. */
+static void check_plan(const vp_plan_t *plan, const vp_model_t *model, const uint64_t *demand_bytes,
+                       uint64_t alpha_ns, const char *what, uint64_t seed)
+{
+    vp_bound_t bound;
+    vp_error_t error = {VP_OK, ""};
+
+    ck_assert_msg(vp_plan_check(plan, model, demand_bytes, alpha_ns, &error) == VP_OK,
+                  "%s, seed %" PRIu64 ": %s", what, seed, error.text);
+    ck_assert_int_eq(vp_bound(model, demand_bytes, alpha_ns, &bound, &error), VP_OK);
+    ck_assert_msg(plan->time_ns >= bound.bound_ns && plan->n_activations >= bound.kmin,
+                  "%s, seed %" PRIu64 ": %" PRIu64 " ns in %u, bound %" PRIu64 " ns in %u", what,
+                  seed, plan->time_ns, plan->n_activations, bound.bound_ns, bound.kmin);
+}
+
 /* Plans a demand twice and verifies all that holds of every plan. The caller destroys it. */
 static vp_plan_t *plan_checked(const vp_catalog_t *catalog, const uint64_t *demand_bytes,
                                uint64_t alpha_ns, uint64_t tau_ns, const char *what, uint64_t seed)
 {
-    vp_schedule_options_t options = {alpha_ns, tau_ns};
+    vp_schedule_options_t options = {.alpha_ns = alpha_ns, .tau_ns = tau_ns};
     vp_plan_t *plan = NULL;
     vp_plan_t *again = NULL;
-    vp_bound_t bound;
     vp_error_t error = {VP_OK, ""};
 
     ck_assert_msg(vp_schedule_paper(catalog, demand_bytes, &options, &plan, &error) == VP_OK,
                   "%s, seed %" PRIu64 ": %s", what, seed, error.text);
-    ck_assert_msg(vp_plan_check(plan, catalog->model, demand_bytes, alpha_ns, &error) == VP_OK,
-                  "%s, seed %" PRIu64 ": %s", what, seed, error.text);
-    ck_assert_int_eq(vp_bound(catalog->model, demand_bytes, alpha_ns, &bound, &error), VP_OK);
-    ck_assert_msg(plan->time_ns >= bound.bound_ns && plan->n_activations >= bound.kmin,
-                  "%s, seed %" PRIu64 ": %" PRIu64 " ns in %u, bound %" PRIu64 " ns in %u", what,
-                  seed, plan->time_ns, plan->n_activations, bound.bound_ns, bound.kmin);
+    check_plan(plan, catalog->model, demand_bytes, alpha_ns, what, seed);
     ck_assert_int_eq(vp_schedule_paper(catalog, demand_bytes, &options, &again, &error), VP_OK);
     ck_assert_msg(plan->hash == again->hash, "%s, seed %" PRIu64 ": hashes %" PRIx64 ", %" PRIx64,
                   what, seed, plan->hash, again->hash);
@@ -59,6 +68,131 @@ START_TEST(random_demands_are_planned)
             plan_checked(catalog, demand_bytes, alpha_ns, 0, demand_kind_text(kind), seed));
         free(demand_bytes);
     }
+    vp_catalog_destroy(catalog);
+}
+END_TEST
+
+/* Loop over machines: the same without shapes and families. */
+START_TEST(generated_catalogs_are_planned)
+{
+    vp_catalog_t *catalog = machine_generated(&machines[_i]);
+    uint64_t seed;
+
+    for (seed = 1; seed <= 3 * N_DEMAND_KINDS; seed++) {
+        demand_kind_t kind = (demand_kind_t)(seed % N_DEMAND_KINDS);
+        uint64_t *demand_bytes = demand_make(kind, catalog->model->n_ranks, seed);
+
+        vp_plan_destroy(plan_checked(catalog, demand_bytes, seed % 2 * ALPHA_NS, 0,
+                                     demand_kind_text(kind), seed));
+        free(demand_bytes);
+    }
+    vp_catalog_destroy(catalog);
+}
+END_TEST
+
+/* Rotation of a lane, and the properties of what each ablation leaves. */
+static void check_fix(const vp_plan_t *plan, const vp_model_t *model, vp_fix_t fix)
+{
+    size_t i;
+
+    for (i = 0; i < plan->n_lanes; i++) {
+        const vp_lane_t *lane = &plan->lanes[i];
+        const vp_lane_t *first = &plan->lanes[plan->activation_begin[lane->activation]];
+        const vp_instance_t *used = &model->instances[lane->instance];
+        uint32_t n = model->n_ranks;
+        uint32_t r;
+
+        if ((fix & VP_FIX_PEERS) != 0) {
+            ck_assert_uint_eq((lane->destination + n - lane->source) % n,
+                              (first->destination + n - first->source) % n);
+        }
+        for (r = 0; (fix & VP_FIX_PATHS) != 0 && r < model->n_instances; r++) {
+            const vp_instance_t *other = &model->instances[r];
+
+            if (other->from_group == used->from_group && other->to_group == used->to_group) {
+                ck_assert_uint_le(other->bytes_per_s, used->bytes_per_s);
+                ck_assert(other->bytes_per_s < used->bytes_per_s ||
+                          other->n_resources >= used->n_resources);
+            }
+        }
+    }
+}
+
+static void level_rates(vp_model_t *model)
+{
+    uint32_t r;
+
+    for (r = 0; r < model->n_instances; r++) {
+        model->instances[r].bytes_per_s = MACHINE_NIC_BYTES_PER_S;
+    }
+}
+
+/* Loop over machines: all ablations of listed and of generated catalogs. */
+START_TEST(ablations_keep_what_they_say)
+{
+    vp_catalog_t *catalogs[] = {machine_catalog(&machines[_i]), machine_generated(&machines[_i])};
+    const vp_model_t *model = catalogs[0]->model;
+    uint64_t seed;
+    uint32_t k;
+
+    for (seed = 1; seed <= N_DEMAND_KINDS; seed++) {
+        uint64_t *demand_bytes =
+            demand_make((demand_kind_t)(seed % N_DEMAND_KINDS), model->n_ranks, seed);
+
+        if (seed == N_DEMAND_KINDS / 2) {
+            /* From here on footprints alone tell what is nearest. */
+            level_rates(catalogs[0]->model);
+            level_rates(catalogs[1]->model);
+        }
+
+        for (k = 0; k < 6; k++) {
+            vp_schedule_options_t options = {.alpha_ns = ALPHA_NS, .fix = (vp_fix_t)(1 + k / 2)};
+            vp_plan_t *plan = NULL;
+            vp_error_t error = {VP_OK, ""};
+
+            ck_assert_msg(
+                vp_schedule_paper(catalogs[k % 2], demand_bytes, &options, &plan, &error) == VP_OK,
+                "seed %" PRIu64 ": %s", seed, error.text);
+            check_plan(plan, model, demand_bytes, ALPHA_NS, "ablation", seed);
+            check_fix(plan, model, options.fix);
+            vp_plan_destroy(plan);
+        }
+        free(demand_bytes);
+    }
+    vp_catalog_destroy(catalogs[1]);
+    vp_catalog_destroy(catalogs[0]);
+}
+END_TEST
+
+/*
+ * What an ablation takes away is missed. Between nodes the NIC is the only path,
+ * so that fixed paths cost something inside a node only.
+ */
+START_TEST(ablations_are_slower)
+{
+    const demand_fixture_t *fixture = &demand_fixtures[4 + 4 * _i];
+    vp_catalog_t *catalog = machine_catalog(machine_find(fixture->machine));
+    uint64_t *demand_bytes = demand_fixture_read(fixture, catalog->model->n_ranks);
+    uint64_t time_ns[4];
+    uint32_t fix;
+
+    ck_assert_str_eq(fixture->kind, "zipf06");
+    for (fix = VP_FIX_NONE; fix <= VP_FIX_BOTH; fix++) {
+        vp_schedule_options_t options = {.alpha_ns = ALPHA_NS, .fix = (vp_fix_t)fix};
+        vp_plan_t *plan = NULL;
+        vp_error_t error;
+
+        ck_assert_int_eq(vp_schedule_paper(catalog, demand_bytes, &options, &plan, &error), VP_OK);
+        time_ns[fix] = plan->time_ns;
+        vp_plan_destroy(plan);
+    }
+    (void)printf("%s: fixed peers %.2f, paths %.2f, both %.2f times as long\n", fixture->machine,
+                 (double)time_ns[1] / (double)time_ns[0], (double)time_ns[2] / (double)time_ns[0],
+                 (double)time_ns[3] / (double)time_ns[0]);
+    ck_assert_uint_gt(time_ns[VP_FIX_PEERS], time_ns[VP_FIX_NONE]);
+    ck_assert_uint_ge(100 * time_ns[VP_FIX_PATHS], (_i == 0 ? 110 : 97) * time_ns[VP_FIX_NONE]);
+    ck_assert_uint_ge(100 * time_ns[VP_FIX_BOTH], 97 * time_ns[VP_FIX_PEERS]);
+    free(demand_bytes);
     vp_catalog_destroy(catalog);
 }
 END_TEST
@@ -251,9 +385,9 @@ END_TEST
 
 START_TEST(a_pair_without_path_is_named)
 {
-    static const machine_t islands = {"islands", 2, 1, {2, 2}, false};
+    static const machine_t islands = {"islands", 2, 1, {2, 2}, false, false};
     vp_catalog_t *catalog = machine_catalog(&islands);
-    vp_schedule_options_t options = {ALPHA_NS, 0};
+    vp_schedule_options_t options = {.alpha_ns = ALPHA_NS};
     uint64_t demand_bytes[16] = {0, 5, 0, 0, 0, 0, 0, 0, 0, 3, 0, 5, 0, 0, 5, 0};
     vp_plan_t *plan = NULL;
     uint64_t time_ns = 7;
@@ -304,6 +438,28 @@ START_TEST(fixtures_come_close_to_their_bounds)
 }
 END_TEST
 
+/* Where both kinds of catalog exist, plans of one are about as good as of the other. */
+START_TEST(generated_catalogs_are_as_good)
+{
+    const demand_fixture_t *fixture = &demand_fixtures[_i];
+    vp_catalog_t *listed = machine_catalog(machine_find(fixture->machine));
+    vp_catalog_t *generated = machine_generated(machine_find(fixture->machine));
+    uint64_t *demand_bytes = demand_fixture_read(fixture, listed->model->n_ranks);
+    vp_plan_t *a = plan_checked(listed, demand_bytes, ALPHA_NS, 0, fixture->kind, 0);
+    vp_plan_t *b = plan_checked(generated, demand_bytes, ALPHA_NS, 0, fixture->kind, 0);
+
+    (void)printf("%s %s: listed %" PRIu64 " ns, generated %" PRIu64 " ns (%.4f)\n",
+                 fixture->machine, fixture->kind, a->time_ns, b->time_ns,
+                 (double)a->time_ns / (double)b->time_ns);
+    ck_assert_uint_ge(100 * a->time_ns, 95 * b->time_ns);
+    vp_plan_destroy(b);
+    vp_plan_destroy(a);
+    free(demand_bytes);
+    vp_catalog_destroy(generated);
+    vp_catalog_destroy(listed);
+}
+END_TEST
+
 /* The machines that other tests rely on have the catalogs of the model page. */
 START_TEST(catalogs_have_the_papers_counts)
 {
@@ -330,6 +486,10 @@ int main(void)
     tcase_set_timeout(cases, 60);
     tcase_add_test(cases, catalogs_have_the_papers_counts);
     tcase_add_loop_test(cases, random_demands_are_planned, 0, (int)n_machines);
+    tcase_add_loop_test(cases, generated_catalogs_are_planned, 0, (int)n_machines);
+    tcase_add_loop_test(cases, generated_catalogs_are_as_good, 0, (int)n_demand_fixtures);
+    tcase_add_loop_test(cases, ablations_keep_what_they_say, 0, (int)n_machines);
+    tcase_add_loop_test(cases, ablations_are_slower, 0, 2);
     tcase_add_test(cases, nothing_needs_no_activation);
     tcase_add_test(cases, a_single_pair_takes_one_activation);
     tcase_add_test(cases, fixed_quanta_are_planned);

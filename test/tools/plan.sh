@@ -1,5 +1,5 @@
 #!/bin/sh
-# The plan command: output, refusals and exit codes.
+# The plan and bound commands: output, refusals and exit codes.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 
@@ -17,13 +17,14 @@ fail()
 }
 
 # expect CODE ARGUMENT...: runs the command and compares its exit code.
+command=plan
 expect()
 {
     code=$1
     shift
-    "$variopath" plan "$@" >"$work/out" 2>"$work/err"
+    "$variopath" "$command" "$@" >"$work/out" 2>"$work/err"
     got=$?
-    [ "$got" -eq "$code" ] || fail "plan $*: exit code $got, not $code"
+    [ "$got" -eq "$code" ] || fail "$command $*: exit code $got, not $code"
 }
 
 # has FILE TEXT: the last run wrote a line with the text.
@@ -89,6 +90,24 @@ expect 0 --topology fig1-6 --demand "$data/fig1-6-hot.csv" --alpha-ns 0 --json
 [ "$(key time_ns)" -lt "$before" ] || fail "alpha 0 takes $(key time_ns), alpha 10000 $before"
 [ "$(key alpha_ns)" = 0 ] || fail "alpha_ns is $(key alpha_ns)"
 
+# Ablations are slower.
+before=$(sed -n 's/^  "time_ns": \([0-9]*\),$/\1/p' "$work/direct")
+for what in peers paths both; do
+    expect 0 --topology fig1-6 --demand "$data/fig1-6-hot.csv" --fix "$what" --json
+    [ "$(key time_ns)" -gt "$before" ] || fail "--fix $what takes $(key time_ns), without $before"
+done
+expect 2 --topology fig1-6 --demand "$data/fig1-6-hot.csv" --fix all
+has err "--fix takes peers, paths or both, not \"all\""
+
+# Beyond the budget of families the planner makes its own.
+awk 'BEGIN { for (i = 0; i < 32; i++) { for (j = 0; j < 32; j++) printf "%s%d", j ? "," : "",
+    1000000 * ((7 * i + 5 * j) % 11); print "" } }' >"$work/four-nodes.csv"
+expect 0 --topology r5080-bf3:nodes=4 --demand "$work/four-nodes.csv" --json
+has out '"catalog": "generated"'
+[ "$(key time_ns)" -ge "$(key bound_ns)" ] || fail "time $(key time_ns) below $(key bound_ns)"
+expect 0 --topology fig1-6 --demand "$data/fig1-6-hot.csv"
+has out "exhaustive catalog"
+
 # Nothing to send.
 printf '0,0\n0,0\n' >"$work/zero2.csv"
 awk 'BEGIN { for (i = 0; i < 6; i++) print "0,0,0,0,0,0" }' >"$work/zero6.csv"
@@ -127,6 +146,35 @@ expect 2 --topology fig1-6 --demand
 has err "needs a value"
 expect 2 --topology fig1-6 --demand "$work/zero6.csv" --speed
 has err "unknown option \"--speed\""
+expect 2 --topology fig1-6 --demand "$work/zero6.csv" extra
+has err "unexpected argument \"extra\""
+
+# Bounds.
+command=bound
+expect 0 --help
+has out "Usage: variopath bound"
+expect 0 --topology fig1-6 --demand "$data/fig1-6-uniform.csv" --json
+[ "$(key fluid_ns)" -le 248347 ] || fail "fluid_ns is $(key fluid_ns), above the optimum"
+[ "$(key fluid_ns)" -ge 247800 ] || fail "fluid_ns is $(key fluid_ns), far below the optimum"
+[ "$(key lp_ns)" -gt "$(key fluid_ns)" ] || fail "lp_ns $(key lp_ns), fluid_ns $(key fluid_ns)"
+[ "$(key kmin)" = 5 ] || fail "kmin is $(key kmin)"
+[ "$(key bound_ns)" = "$(($(key lp_ns) + 50000))" ] || fail "bound_ns is $(key bound_ns)"
+expect 0 --topology fig1-6 --demand "$data/fig1-6-uniform.csv" --json --alpha-ns 0
+[ "$(key bound_ns)" = "$(key lp_ns)" ] || fail "bound_ns is $(key bound_ns)"
+expect 0 --topology fig1-6 --demand "$work/zero6.csv"
+has out "exclusive lanes          0.000 us"
+expect 2 --topology fig1-6 --demand "$work/zero2.csv"
+has err "the demand has 2 ranks, the topology \"fig1-6\" has 6"
+expect 2 --topology fig1-6
+has err "give --demand"
+expect 2 --demand "$work/zero6.csv"
+has err "give --topology"
+expect 2 --topology fig1-6 --demand "$work/zero6.csv" --alpha-ns fast
+has err "not \"fast\""
+expect 2 --topology fig1-6 --demand "$work/zero6.csv" --lanes
+has err "unknown option \"--lanes\""
+expect 2 --topology fig1-6 --demand
+has err "needs a value"
 expect 2 --topology fig1-6 --demand "$work/zero6.csv" extra
 has err "unexpected argument \"extra\""
 
