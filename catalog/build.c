@@ -94,15 +94,16 @@ static vp_status_t make_tree(const vp_families_t *families, uint32_t n_groups,
     return VP_OK;
 }
 
-vp_status_t vp_catalog_build(vp_model_t **model_p, const vp_build_options_t *options,
-                             vp_catalog_t **catalog_p, vp_error_t *error)
+static vp_status_t build_exhaustive(vp_model_t **model_p, const vp_build_options_t *options,
+                                    const vp_build_watch_t *watch, vp_catalog_t **catalog_p,
+                                    vp_error_t *error)
 {
     vp_families_t families = {0};
     vp_catalog_t *catalog = NULL;
     vp_status_t status;
 
     vp_model_prune_paths(*model_p);
-    status = vp_families_enumerate(*model_p, options, &families, error);
+    status = vp_families_enumerate(*model_p, options, watch, &families, error);
     if (status == VP_OK) {
         vp_families_prune(&families);
         status = make_tree(&families, (*model_p)->n_groups, &catalog, error);
@@ -115,4 +116,43 @@ vp_status_t vp_catalog_build(vp_model_t **model_p, const vp_build_options_t *opt
     *model_p = NULL;
     *catalog_p = catalog;
     return VP_OK;
+}
+
+vp_status_t vp_catalog_generate(vp_model_t **model_p, vp_catalog_t **catalog_p, vp_error_t *error)
+{
+    vp_families_t none = {0};
+    vp_catalog_t *catalog = NULL;
+    vp_status_t status = make_tree(&none, (*model_p)->n_groups, &catalog, error);
+
+    if (status != VP_OK) {
+        return status;
+    }
+    vp_model_prune_paths(*model_p);
+    catalog->mode = VP_CATALOG_GENERATED;
+    catalog->model = *model_p;
+    *model_p = NULL;
+    *catalog_p = catalog;
+    return VP_OK;
+}
+
+vp_status_t vp_catalog_make(vp_model_t **model_p, vp_build_mode_t mode,
+                            const vp_build_options_t *options, const vp_build_watch_t *watch,
+                            vp_catalog_t **catalog_p, vp_error_t *error)
+{
+    vp_status_t status = VP_ERR_LIMIT;
+
+    if (mode == VP_BUILD_EXHAUSTIVE ||
+        (mode == VP_BUILD_AUTO && (*model_p)->n_groups <= VP_BUILD_AUTO_MAX_GROUPS)) {
+        status = build_exhaustive(model_p, options, watch, catalog_p, error);
+    }
+    if (status == VP_ERR_LIMIT && mode != VP_BUILD_EXHAUSTIVE) {
+        status = vp_catalog_generate(model_p, catalog_p, error);
+    }
+    return status;
+}
+
+vp_status_t vp_catalog_build(vp_model_t **model_p, const vp_build_options_t *options,
+                             vp_catalog_t **catalog_p, vp_error_t *error)
+{
+    return vp_catalog_make(model_p, VP_BUILD_EXHAUSTIVE, options, NULL, catalog_p, error);
 }

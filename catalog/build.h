@@ -1,6 +1,7 @@
 /*
  * Catalog construction: Algorithm 1 of the paper (depth-first enumeration of
- * channel families) with both prunings.
+ * channel families) with both prunings, and generated catalogs, which leave
+ * the channels to the scheduler.
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
@@ -14,8 +15,27 @@ typedef struct vp_build_options {
     uint32_t max_families; /* families found, before PruneFamilies; 0: VP_BUILD_MAX_FAMILIES */
 } vp_build_options_t;
 
+/* Somebody who is told, now and then during a search, what it has done so far. */
+typedef struct vp_build_watch {
+    void (*tell)(void *context, uint64_t n_steps, size_t n_families);
+    void *context;
+} vp_build_watch_t;
+
+/* Which catalog to make; auto: exhaustive where the budgets allow it, else generated. */
+typedef enum vp_build_mode {
+    VP_BUILD_AUTO,
+    VP_BUILD_EXHAUSTIVE,
+    VP_BUILD_GENERATED
+} vp_build_mode_t;
+
 #define VP_BUILD_MAX_STEPS UINT64_C(4000000)
 #define VP_BUILD_MAX_FAMILIES UINT32_C(16384)
+/*
+ * Groups up to which an exhaustive catalog is tried when both modes will do.
+ * Already 8 groups of a rank each that all reach each other have 8! families;
+ * far beyond that the search would only burn its budgets, and memory.
+ */
+enum { VP_BUILD_AUTO_MAX_GROUPS = 16 };
 
 /*
  * PrunePaths: removes every instance r for which another instance r' of the
@@ -42,5 +62,20 @@ void vp_model_prune_paths(vp_model_t *model);
  */
 vp_status_t vp_catalog_build(vp_model_t **model_p, const vp_build_options_t *options,
                              vp_catalog_t **catalog_p, vp_error_t *error) VP_MUST_CHECK;
+
+/*
+ * Makes a generated catalog: the pruned path instances, and no list of
+ * channels. Takes over *model_p in the same way. VP_ERR_NO_MEMORY.
+ */
+vp_status_t vp_catalog_generate(vp_model_t **model_p, vp_catalog_t **catalog_p,
+                                vp_error_t *error) VP_MUST_CHECK;
+
+/*
+ * The catalog of that mode; takes over *model_p likewise. Auto decides alike on
+ * every rank, because budgets count. options and watch may be NULL.
+ */
+vp_status_t vp_catalog_make(vp_model_t **model_p, vp_build_mode_t mode,
+                            const vp_build_options_t *options, const vp_build_watch_t *watch,
+                            vp_catalog_t **catalog_p, vp_error_t *error) VP_MUST_CHECK;
 
 #endif

@@ -32,6 +32,15 @@ static vp_status_t check_counts(const vp_model_t *model, vp_error_t *error)
                             " rank groups; every node needs one" MODEL_REMEDY,
                             model->n_nodes, model->n_groups);
     }
+    if (model->n_resources > VP_MAX_RESOURCES || model->n_nics > VP_MAX_NICS ||
+        model->n_instances > VP_MAX_INSTANCES) {
+        return vp_error_set(error, VP_ERR_BAD_INPUT,
+                            "topology has %" PRIu32 " shared resources, %" PRIu32
+                            " NICs and %" PRIu32
+                            " path instances; the limits are %d, %d and %d" MODEL_REMEDY,
+                            model->n_resources, model->n_nics, model->n_instances, VP_MAX_RESOURCES,
+                            VP_MAX_NICS, VP_MAX_INSTANCES);
+    }
     if (model->gpu_link_bytes_per_s == 0) {
         return vp_error_set(error, VP_ERR_BAD_INPUT,
                             "the GPU link has a rate of 0 bytes/s" MODEL_REMEDY);

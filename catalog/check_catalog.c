@@ -252,6 +252,24 @@ static vp_status_t check_tree(tally_t *tally, vp_error_t *error)
     return VP_OK;
 }
 
+/* The order that catalog files rely on. */
+static vp_status_t check_order(const vp_model_t *model, vp_error_t *error)
+{
+    uint32_t i;
+
+    for (i = 1; i < model->n_resources; i++) {
+        if (model->resources[i].node < model->resources[i - 1].node) {
+            return tree_error(error, "resource", i, "follows one of a later node");
+        }
+    }
+    for (i = 1; i < model->n_nics; i++) {
+        if (model->nics[i].node < model->nics[i - 1].node) {
+            return tree_error(error, "NIC", i, "follows one of a later node");
+        }
+    }
+    return VP_OK;
+}
+
 static vp_status_t check_frame(const vp_catalog_t *catalog, vp_error_t *error)
 {
     uint32_t i;
@@ -260,6 +278,13 @@ static vp_status_t check_frame(const vp_catalog_t *catalog, vp_error_t *error)
         return vp_error_set(error, VP_ERR_BAD_INPUT,
                             "the catalog is of an unknown mode %d" CATALOG_REMEDY,
                             (int)catalog->mode);
+    }
+    if (catalog->mode == VP_CATALOG_GENERATED &&
+        (catalog->n_shapes != 0 || catalog->n_families != 0)) {
+        return vp_error_set(error, VP_ERR_BAD_INPUT,
+                            "the catalog is a generated one, yet it lists %" PRIu32
+                            " shapes and %" PRIu32 " families" CATALOG_REMEDY,
+                            catalog->n_shapes, catalog->n_families);
     }
     if (catalog->n_families == UINT32_MAX || catalog->member_begin[0] != 0) {
         return vp_error_set(error, VP_ERR_BAD_INPUT,
@@ -281,9 +306,12 @@ vp_status_t vp_catalog_check(const vp_catalog_t *catalog, vp_error_t *error)
     vp_status_t status = vp_model_check(model, error);
 
     if (status == VP_OK) {
+        status = check_order(model, error);
+    }
+    if (status == VP_OK) {
         status = check_frame(catalog, error);
     }
-    if (status != VP_OK) {
+    if (status != VP_OK || catalog->mode == VP_CATALOG_GENERATED) {
         return status;
     }
     tally.used_by = vp_array_new(model->n_resources, sizeof(*tally.used_by));

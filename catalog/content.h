@@ -18,7 +18,8 @@ void vp_content_write(vp_writer_t *writer, const vp_catalog_t *catalog);
 /*
  * Reads what the function above wrote into a zeroed catalog, which the caller
  * destroys whatever comes back. The model is finished, but nothing is checked
- * beyond sizes: every array fits the bytes that were left for it. False:
+ * beyond sizes: every list fits the bytes that were left for it, and what is
+ * made of the nodes fits the limits of the model. False:
  * memory is out, or reader->failed.
  */
 bool vp_content_read(vp_reader_t *reader, vp_catalog_t *catalog);

@@ -2,30 +2,22 @@
 #include "catalog/content.h"
 
 #include "base/array.h"
+#include "catalog/nodes.h"
 
 /* The fewest bytes that one element of each list takes in a file. */
-enum {
-    GROUP_BYTES = 16,
-    RESOURCE_BYTES = 21,
-    CLASS_BYTES = 12,
-    NIC_BYTES = 32,
-    INSTANCE_BYTES = 30,
-    CONTENTION_BYTES = 4 + 3 * 5,
-    MEMBER_BYTES = 8
-};
+enum { CLASS_BYTES = 12, CONTENTION_BYTES = 4 + 3 * 5, MEMBER_BYTES = 8 };
 
 /*
  * Allocates an array of a number of elements that is read here. It is refused
- * when it exceeds max or when so many elements of at least element_bytes
- * cannot follow: no small file makes the reader allocate much.
+ * when so many elements of at least element_bytes cannot follow: no small file
+ * makes the reader allocate much.
  */
-static void *read_array(vp_reader_t *reader, uint32_t max, size_t element_bytes, size_t size,
-                        uint32_t *n_p)
+static void *read_array(vp_reader_t *reader, size_t element_bytes, size_t size, uint32_t *n_p)
 {
     uint32_t n = vp_read_u32(reader);
     void *array = NULL;
 
-    if (n > max || n > vp_reader_left(reader) / element_bytes) {
+    if (n > vp_reader_left(reader) / element_bytes) {
         reader->failed = true;
     }
     if (!reader->failed) {
@@ -46,93 +38,15 @@ static char *read_origin(vp_reader_t *reader)
     return vp_read_string(reader, VP_MAX_ORIGIN_BYTES);
 }
 
-static void read_groups(vp_reader_t *reader, vp_model_t *model)
-{
-    uint32_t i;
-
-    model->groups =
-        read_array(reader, VP_MAX_GROUPS, GROUP_BYTES, sizeof(*model->groups), &model->n_groups);
-    for (i = 0; i < model->n_groups && !reader->failed; i++) {
-        model->groups[i].name = read_name(reader);
-        model->groups[i].node = vp_read_u32(reader);
-        model->groups[i].first_rank = vp_read_u32(reader);
-        model->groups[i].n_ranks = vp_read_u32(reader);
-    }
-}
-
-static void read_resources(vp_reader_t *reader, vp_model_t *model)
-{
-    uint32_t i;
-
-    model->resources = read_array(reader, UINT32_MAX, RESOURCE_BYTES, sizeof(*model->resources),
-                                  &model->n_resources);
-    for (i = 0; i < model->n_resources && !reader->failed; i++) {
-        model->resources[i].name = read_name(reader);
-        model->resources[i].kind = (vp_resource_kind_t)vp_read_u8(reader);
-        model->resources[i].node = vp_read_u32(reader);
-        model->resources[i].bytes_per_s = vp_read_u64(reader);
-        model->resources[i].origin = read_origin(reader);
-    }
-}
-
 static void read_classes(vp_reader_t *reader, vp_model_t *model)
 {
     uint32_t i;
 
-    model->classes =
-        read_array(reader, UINT32_MAX, CLASS_BYTES, sizeof(*model->classes), &model->n_classes);
+    model->classes = read_array(reader, CLASS_BYTES, sizeof(*model->classes), &model->n_classes);
     for (i = 0; i < model->n_classes && !reader->failed; i++) {
         model->classes[i].name = read_name(reader);
         model->classes[i].tls = read_name(reader);
         model->classes[i].devices = read_name(reader);
-    }
-}
-
-static void read_nics(vp_reader_t *reader, vp_model_t *model)
-{
-    uint32_t i;
-
-    model->nics = read_array(reader, UINT32_MAX, NIC_BYTES, sizeof(*model->nics), &model->n_nics);
-    for (i = 0; i < model->n_nics && !reader->failed; i++) {
-        model->nics[i].name = read_name(reader);
-        model->nics[i].node = vp_read_u32(reader);
-        model->nics[i].group = vp_read_u32(reader);
-        model->nics[i].tx_resource = vp_read_u32(reader);
-        model->nics[i].rx_resource = vp_read_u32(reader);
-        model->nics[i].bytes_per_s = vp_read_u64(reader);
-        model->nics[i].path_class = vp_read_u32(reader);
-    }
-}
-
-static void read_instance(vp_reader_t *reader, vp_instance_t *it)
-{
-    uint32_t k;
-
-    it->kind = (vp_path_kind_t)vp_read_u8(reader);
-    it->from_group = vp_read_u32(reader);
-    it->to_group = vp_read_u32(reader);
-    it->n_copies = vp_read_u32(reader);
-    it->bytes_per_s = vp_read_u64(reader);
-    it->source_class = vp_read_u32(reader);
-    it->destination_class = vp_read_u32(reader);
-    it->n_resources = vp_read_u8(reader);
-    if (it->n_resources > VP_MAX_FOOTPRINT) {
-        it->n_resources = 0;
-        reader->failed = true;
-    }
-    for (k = 0; k < it->n_resources; k++) {
-        it->resources[k] = vp_read_u32(reader);
-    }
-}
-
-static void read_instances(vp_reader_t *reader, vp_model_t *model)
-{
-    uint32_t i;
-
-    model->instances = read_array(reader, UINT32_MAX, INSTANCE_BYTES, sizeof(*model->instances),
-                                  &model->n_instances);
-    for (i = 0; i < model->n_instances && !reader->failed; i++) {
-        read_instance(reader, &model->instances[i]);
     }
 }
 
@@ -156,8 +70,8 @@ static void read_contention(vp_reader_t *reader, vp_model_t *model)
     uint32_t i;
     uint32_t table;
 
-    model->contention = read_array(reader, UINT32_MAX, CONTENTION_BYTES, sizeof(*model->contention),
-                                   &model->n_contention);
+    model->contention =
+        read_array(reader, CONTENTION_BYTES, sizeof(*model->contention), &model->n_contention);
     for (i = 0; i < model->n_contention && !reader->failed; i++) {
         model->contention[i].name = read_name(reader);
         for (table = 0; table < VP_N_CONTENTION_TABLES; table++) {
@@ -171,22 +85,13 @@ static bool read_model(vp_reader_t *reader, vp_model_t *model)
     model->name = read_name(reader);
     model->rates = read_name(reader);
     model->transport = read_name(reader);
-    model->n_nodes = vp_read_u32(reader);
-    model->n_ranks = vp_read_u32(reader);
     model->alpha_ns = vp_read_u64(reader);
     model->put_overhead_ns = vp_read_u64(reader);
     model->gpu_link_bytes_per_s = vp_read_u64(reader);
     model->gpu_link_origin = read_origin(reader);
-    read_groups(reader, model);
-    read_resources(reader, model);
     read_classes(reader, model);
-    read_nics(reader, model);
-    read_instances(reader, model);
     read_contention(reader, model);
-    if (model->n_ranks > VP_MAX_RANKS) {
-        reader->failed = true;
-    }
-    return !reader->failed && vp_model_finish(model, NULL) == VP_OK;
+    return !reader->failed && vp_nodes_read(reader, model) && vp_model_finish(model, NULL) == VP_OK;
 }
 
 static void read_shapes(vp_reader_t *reader, vp_catalog_t *catalog)

@@ -1,32 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "catalog/content.h"
 
-static void write_groups(vp_writer_t *writer, const vp_model_t *model)
-{
-    uint32_t i;
-
-    vp_write_u32(writer, model->n_groups);
-    for (i = 0; i < model->n_groups; i++) {
-        vp_write_string(writer, model->groups[i].name);
-        vp_write_u32(writer, model->groups[i].node);
-        vp_write_u32(writer, model->groups[i].first_rank);
-        vp_write_u32(writer, model->groups[i].n_ranks);
-    }
-}
-
-static void write_resources(vp_writer_t *writer, const vp_model_t *model)
-{
-    uint32_t i;
-
-    vp_write_u32(writer, model->n_resources);
-    for (i = 0; i < model->n_resources; i++) {
-        vp_write_string(writer, model->resources[i].name);
-        vp_write_u8(writer, (uint8_t)model->resources[i].kind);
-        vp_write_u32(writer, model->resources[i].node);
-        vp_write_u64(writer, model->resources[i].bytes_per_s);
-        vp_write_string(writer, model->resources[i].origin);
-    }
-}
+#include "catalog/nodes.h"
 
 static void write_classes(vp_writer_t *writer, const vp_model_t *model)
 {
@@ -37,45 +12,6 @@ static void write_classes(vp_writer_t *writer, const vp_model_t *model)
         vp_write_string(writer, model->classes[i].name);
         vp_write_string(writer, model->classes[i].tls);
         vp_write_string(writer, model->classes[i].devices);
-    }
-}
-
-static void write_nics(vp_writer_t *writer, const vp_model_t *model)
-{
-    uint32_t i;
-
-    vp_write_u32(writer, model->n_nics);
-    for (i = 0; i < model->n_nics; i++) {
-        vp_write_string(writer, model->nics[i].name);
-        vp_write_u32(writer, model->nics[i].node);
-        vp_write_u32(writer, model->nics[i].group);
-        vp_write_u32(writer, model->nics[i].tx_resource);
-        vp_write_u32(writer, model->nics[i].rx_resource);
-        vp_write_u64(writer, model->nics[i].bytes_per_s);
-        vp_write_u32(writer, model->nics[i].path_class);
-    }
-}
-
-static void write_instances(vp_writer_t *writer, const vp_model_t *model)
-{
-    uint32_t i;
-    uint32_t k;
-
-    vp_write_u32(writer, model->n_instances);
-    for (i = 0; i < model->n_instances; i++) {
-        const vp_instance_t *it = &model->instances[i];
-
-        vp_write_u8(writer, (uint8_t)it->kind);
-        vp_write_u32(writer, it->from_group);
-        vp_write_u32(writer, it->to_group);
-        vp_write_u32(writer, it->n_copies);
-        vp_write_u64(writer, it->bytes_per_s);
-        vp_write_u32(writer, it->source_class);
-        vp_write_u32(writer, it->destination_class);
-        vp_write_u8(writer, (uint8_t)it->n_resources);
-        for (k = 0; k < it->n_resources; k++) {
-            vp_write_u32(writer, it->resources[k]);
-        }
     }
 }
 
@@ -105,18 +41,13 @@ static void write_model(vp_writer_t *writer, const vp_model_t *model)
     vp_write_string(writer, model->name);
     vp_write_string(writer, model->rates);
     vp_write_string(writer, model->transport);
-    vp_write_u32(writer, model->n_nodes);
-    vp_write_u32(writer, model->n_ranks);
     vp_write_u64(writer, model->alpha_ns);
     vp_write_u64(writer, model->put_overhead_ns);
     vp_write_u64(writer, model->gpu_link_bytes_per_s);
     vp_write_string(writer, model->gpu_link_origin);
-    write_groups(writer, model);
-    write_resources(writer, model);
     write_classes(writer, model);
-    write_nics(writer, model);
-    write_instances(writer, model);
     write_contention(writer, model);
+    vp_nodes_write(writer, model);
 }
 
 static void write_tree(vp_writer_t *writer, const vp_catalog_t *catalog)

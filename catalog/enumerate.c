@@ -7,6 +7,9 @@
 #include "base/array.h"
 #include "catalog/order.h"
 
+/* Steps between two words to the watch: a few milliseconds. */
+enum { WATCH_STEPS = 1 << 16 };
+
 typedef struct group_state {
     uint32_t n_ranks;
     uint32_t out; /* lanes selected from the group and to it, fillers not counted */
@@ -23,6 +26,7 @@ typedef struct group_state {
 typedef struct search {
     const vp_model_t *model;
     vp_families_t *families;
+    const vp_build_watch_t *watch; /* NULL: nobody watches */
     uint64_t max_steps;
     uint32_t max_families;
     uint32_t *footprint;  /* [n_instances] first instance of the pair with the same footprint */
@@ -239,7 +243,8 @@ static vp_status_t budget_error(const search_t *search, const char *what, vp_err
                         "%s with %" PRIu32 " rank groups and %" PRIu32
                         " path instances has too many channel families for an exhaustive catalog: "
                         "the budget of %s was used up after %" PRIu64 " steps and %zu families; "
-                        "use fewer nodes or raise the budget (--max-steps, --max-families)",
+                        "use fewer nodes, raise the budget (--max-steps, --max-families) or make a "
+                        "generated catalog (--mode generated)",
                         model->name == NULL ? "the topology" : model->name, model->n_groups,
                         model->n_instances, what, search->families->n_steps,
                         search->families->n_families);
@@ -251,6 +256,10 @@ static vp_status_t spend_step(search_t *search, vp_error_t *error)
         return budget_error(search, "steps", error);
     }
     search->families->n_steps++;
+    if (search->families->n_steps % WATCH_STEPS == 0 && search->watch != NULL) {
+        search->watch->tell(search->watch->context, search->families->n_steps,
+                            search->families->n_families);
+    }
     return VP_OK;
 }
 
@@ -446,9 +455,10 @@ static void clear(search_t *search)
 }
 
 vp_status_t vp_families_enumerate(const vp_model_t *model, const vp_build_options_t *options,
-                                  vp_families_t *families, vp_error_t *error)
+                                  const vp_build_watch_t *watch, vp_families_t *families,
+                                  vp_error_t *error)
 {
-    search_t search = {.model = model, .families = families};
+    search_t search = {.model = model, .families = families, .watch = watch};
     vp_status_t status;
 
     search.max_steps =

@@ -42,7 +42,8 @@ void vp_families_clear(vp_families_t *families);
  * VP_ERR_NO_MEMORY.
  */
 vp_status_t vp_families_enumerate(const vp_model_t *model, const vp_build_options_t *options,
-                                  vp_families_t *families, vp_error_t *error) VP_MUST_CHECK;
+                                  const vp_build_watch_t *watch, vp_families_t *families,
+                                  vp_error_t *error) VP_MUST_CHECK;
 
 /*
  * PruneFamilies: drops exact duplicates and families that another one of their

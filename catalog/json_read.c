@@ -26,6 +26,11 @@ vp_status_t vp_json_open(vp_json_document_t *document, const char *file, const c
     return VP_OK;
 }
 
+void vp_json_adopt(vp_json_document_t *document, const char *file, json_t *root, vp_error_t *error)
+{
+    *document = (vp_json_document_t){.file = file, .root = root, .status = VP_OK, .error = error};
+}
+
 void vp_json_close(vp_json_document_t *document)
 {
     json_decref(document->root);
@@ -243,6 +248,19 @@ uint64_t vp_json_integer(const vp_json_t *json, uint64_t min, uint64_t max, uint
         return fallback;
     }
     return (uint64_t)value;
+}
+
+bool vp_json_flag(const vp_json_t *json, bool fallback)
+{
+    if (vp_json_failed(json) || json->value == NULL) {
+        return fallback;
+    }
+    if (!json_is_boolean(json->value)) {
+        vp_json_mistake(json, VP_ERR_BAD_INPUT, "is %s; write true or false",
+                        type_text(json->value));
+        return fallback;
+    }
+    return json_is_true(json->value);
 }
 
 const char *vp_json_text(const vp_json_t *json, size_t n_min, size_t n_max, const char *fallback)

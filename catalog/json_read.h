@@ -37,6 +37,8 @@ typedef struct vp_json {
 /* Parses the text; VP_ERR_BAD_INPUT names line and column. Close it when that succeeded. */
 vp_status_t vp_json_open(vp_json_document_t *document, const char *file, const char *text,
                          size_t n_bytes, vp_error_t *error) VP_MUST_CHECK;
+/* Opens a document that did not come from a text, which it takes over. */
+void vp_json_adopt(vp_json_document_t *document, const char *file, json_t *root, vp_error_t *error);
 void vp_json_close(vp_json_document_t *document);
 vp_json_t vp_json_root(vp_json_document_t *document);
 
@@ -57,6 +59,8 @@ vp_json_t vp_json_item(const vp_json_t *json, size_t index);
 
 /* An integer of min .. max; `fallback` when absent. */
 uint64_t vp_json_integer(const vp_json_t *json, uint64_t min, uint64_t max, uint64_t fallback);
+/* true or false; `fallback` when absent. */
+bool vp_json_flag(const vp_json_t *json, bool fallback);
 /* A text of n_min .. n_max bytes, borrowed from the document; `fallback` when absent. */
 const char *vp_json_text(const vp_json_t *json, size_t n_min, size_t n_max, const char *fallback);
 

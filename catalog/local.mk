@@ -6,24 +6,39 @@ catalog_libvp_catalog_la_SOURCES = \
 	catalog/content.h \
 	catalog/content_read.c \
 	catalog/content_write.c \
+	catalog/diff.c catalog/diff.h \
 	catalog/model.c catalog/model.h \
+	catalog/nodes.c catalog/nodes.h \
+	catalog/nodes_read.c \
+	catalog/nodes_write.c \
 	catalog/order.h \
+	catalog/restrict.c catalog/restrict.h \
 	catalog/store.c catalog/store.h
 
 # What makes catalogs: topology files and the enumeration.
 noinst_LTLIBRARIES += catalog/libvp_catalog_build.la
 catalog_libvp_catalog_build_la_SOURCES = \
+	catalog/advice.c catalog/advice.h \
 	catalog/build.c catalog/build.h \
+	catalog/draw.c catalog/draw.h \
+	catalog/draw_node.c \
 	catalog/enumerate.c \
 	catalog/families.c catalog/families.h \
 	catalog/json_read.c catalog/json_read.h \
+	catalog/picture.h \
 	catalog/prune_paths.c \
 	catalog/shipped.h \
+	catalog/svg.c catalog/svg.h \
 	catalog/topology.c catalog/topology.h \
 	catalog/topology_contention.c \
 	catalog/topology_expand.c \
+	catalog/topology_host.c \
 	catalog/topology_json.c \
+	catalog/topology_links.c \
+	catalog/topology_nics.c \
 	catalog/topology_sets.c \
+	catalog/topology_size.c \
+	catalog/topology_synthetic.c \
 	catalog/topology_spec.h
 nodist_catalog_libvp_catalog_build_la_SOURCES = catalog/shipped.c
 catalog_libvp_catalog_build_la_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)

@@ -173,6 +173,18 @@ static int compare_elements(const void *a, const void *b)
     return vp_instance_compare(a, b);
 }
 
+void vp_instances_sort(vp_instance_t *instances, size_t n)
+{
+    size_t i;
+
+    for (i = 1; i < n; i++) {
+        if (vp_instance_compare(&instances[i - 1], &instances[i]) > 0) {
+            qsort(instances, n, sizeof(*instances), compare_elements);
+            return;
+        }
+    }
+}
+
 void vp_model_index_pairs(vp_model_t *model)
 {
     size_t n_pairs = (size_t)model->n_groups * model->n_groups;
@@ -206,25 +218,83 @@ static void index_ranks(vp_model_t *model)
     }
 }
 
+/* The pair of an instance; no pair when its groups do not exist, which vp_model_check will say. */
+static size_t pair_of(const vp_model_t *model, const vp_instance_t *it)
+{
+    return it->from_group < model->n_groups && it->to_group < model->n_groups
+               ? vp_pair(model, it->from_group, it->to_group)
+               : SIZE_MAX;
+}
+
+/* Fills pair_begin by counting; false when an instance belongs to no pair. */
+static bool count_pairs(vp_model_t *model, size_t n_pairs)
+{
+    size_t pair;
+    uint32_t i;
+
+    for (i = 0; i < model->n_instances; i++) {
+        pair = pair_of(model, &model->instances[i]);
+        if (pair == SIZE_MAX) {
+            return false;
+        }
+        model->pair_begin[pair + 1]++;
+    }
+    for (pair = 0; pair < n_pairs; pair++) {
+        model->pair_begin[pair + 1] += model->pair_begin[pair];
+    }
+    return true;
+}
+
+/*
+ * Brings every instance to its pair, in place, then sorts inside each pair:
+ * linear in the instances, which are millions on a large machine.
+ */
+static void sort_instances(vp_model_t *model, size_t n_pairs, uint32_t *next)
+{
+    size_t pair;
+
+    memcpy(next, model->pair_begin, n_pairs * sizeof(*next));
+    for (pair = 0; pair < n_pairs; pair++) {
+        while (next[pair] < model->pair_begin[pair + 1]) {
+            vp_instance_t *it = &model->instances[next[pair]];
+            size_t home = pair_of(model, it);
+            vp_instance_t other = *it;
+
+            if (home == pair) {
+                next[pair]++;
+                continue;
+            }
+            *it = model->instances[next[home]];
+            model->instances[next[home]++] = other;
+        }
+    }
+    for (pair = 0; pair < n_pairs; pair++) {
+        vp_instances_sort(model->instances + model->pair_begin[pair],
+                          model->pair_begin[pair + 1] - model->pair_begin[pair]);
+    }
+}
+
 vp_status_t vp_model_finish(vp_model_t *model, vp_error_t *error)
 {
     size_t n_pairs = (size_t)model->n_groups * model->n_groups;
     uint32_t *rank_group = vp_array_new(model->n_ranks, sizeof(*rank_group));
     uint32_t *pair_begin = vp_array_new(n_pairs + 1, sizeof(*pair_begin));
+    uint32_t *next = vp_array_new(n_pairs, sizeof(*next));
 
-    if (rank_group == NULL || pair_begin == NULL) {
+    if (rank_group == NULL || pair_begin == NULL || next == NULL) {
         free(rank_group);
         free(pair_begin);
+        free(next);
         return vp_error_no_memory(error, "the index of the topology");
     }
     free(model->rank_group);
     free(model->pair_begin);
     model->rank_group = rank_group;
     model->pair_begin = pair_begin;
-    if (model->n_instances > 1) {
-        qsort(model->instances, model->n_instances, sizeof(*model->instances), compare_elements);
-    }
     index_ranks(model);
-    vp_model_index_pairs(model);
+    if (count_pairs(model, n_pairs)) {
+        sort_instances(model, n_pairs, next);
+    }
+    free(next);
     return VP_OK;
 }

@@ -25,11 +25,14 @@
 
 #include "base/status.h"
 
-/* Limits that every loader enforces; they keep all products below 64 bits. */
+/* Limits that every loader enforces; they keep all products below 64 bits and memory bounded. */
 enum {
     VP_MAX_RANKS = 4096,
     VP_MAX_GROUPS = 2048,
-    VP_MAX_FOOTPRINT = 8, /* resources of one instance */
+    VP_MAX_RESOURCES = 256 * 1024,
+    VP_MAX_NICS = 32 * 1024,
+    VP_MAX_INSTANCES = 12 * 1024 * 1024,
+    VP_MAX_FOOTPRINT = 12, /* resources of one instance */
     VP_MAX_CLASSES_PER_RANK = 16,
     VP_MAX_NAME_BYTES = 255
 };
@@ -42,7 +45,7 @@ enum {
     X(VP_PATH_NODE, "NODE") /* across host bridges of a socket */                                  \
     X(VP_PATH_SYS, "SYS")   /* across sockets */                                                   \
     X(VP_PATH_NIC, "NIC")   /* out of one NIC, into another */                                     \
-    X(VP_PATH_HOST, "HOST") /* staged through host memory */
+    X(VP_PATH_HOST, "HOST") /* staged through host memory, inside a node or over NICs */
 
 typedef enum vp_path_kind {
 #define VP_PATH_KIND_ENUM(name, text) name,
@@ -58,7 +61,8 @@ typedef enum vp_path_kind {
     X(VP_RESOURCE_DOWNLINK, "downlink")         /* host bridge to switch */                        \
     X(VP_RESOURCE_SOCKET, "socket")             /* socket to socket */                             \
     X(VP_RESOURCE_NIC_TX, "nic-tx")                                                                \
-    X(VP_RESOURCE_NIC_RX, "nic-rx")
+    X(VP_RESOURCE_NIC_RX, "nic-rx")                                                                \
+    X(VP_RESOURCE_HOST_MEMORY, "host-memory") /* memory that staged bytes pass through */
 
 typedef enum vp_resource_kind {
 #define VP_RESOURCE_KIND_ENUM(name, text) name,
@@ -151,10 +155,10 @@ typedef struct vp_model {
     uint32_t n_classes;
     uint32_t n_instances;
     uint32_t n_contention;
-    vp_group_t *groups;   /* [n_groups], by first_rank, covering all ranks */
-    uint32_t *rank_group; /* [n_ranks] group of each rank */
-    vp_resource_t *resources;
-    vp_nic_t *nics;
+    vp_group_t *groups;       /* [n_groups], by first_rank and node, covering all ranks */
+    uint32_t *rank_group;     /* [n_ranks] group of each rank */
+    vp_resource_t *resources; /* node by node in a catalog */
+    vp_nic_t *nics;           /* node by node in a catalog */
     vp_path_class_t *classes;
     vp_instance_t *instances; /* sorted by (from_group, to_group, kind, classes, footprint) */
     uint32_t *pair_begin;     /* [n_groups * n_groups + 1]: instances of (a, d) are
@@ -178,7 +182,11 @@ typedef struct vp_shape {
     uint32_t n_families; /* >= 1 */
 } vp_shape_t;
 
-/* How the tree was made; stored in files, so values stay. */
+/*
+ * How the tree was made; stored in files, so values stay. A generated catalog
+ * has no shapes and no families: its channels are any sets of path instances
+ * that keep Equations 1 and 2, and the scheduler makes them when it needs them.
+ */
 typedef enum vp_catalog_mode {
     VP_CATALOG_EXHAUSTIVE = 1,
     VP_CATALOG_GENERATED = 2
@@ -230,9 +238,9 @@ vp_status_t vp_model_finish(vp_model_t *model, vp_error_t *error) VP_MUST_CHECK;
 vp_status_t vp_model_check(const vp_model_t *model, vp_error_t *error) VP_MUST_CHECK;
 
 /*
- * The same for a catalog: the model, then Equations 1 and 2 for every family
- * (balance; exactly M[a][d] instances per pair; each resource at most once),
- * no empty shape, ascending order.
+ * The same for a catalog: the model, resources and NICs node by node, then Equations 1 and 2 for
+ * every family (balance; exactly M[a][d] instances per pair; each resource at most once; no empty
+ * shape, ascending order; none of it in a generated catalog).
  */
 vp_status_t vp_catalog_check(const vp_catalog_t *catalog, vp_error_t *error) VP_MUST_CHECK;
 

@@ -17,6 +17,9 @@ int vp_footprint_compare(const vp_instance_t *a, const vp_instance_t *b);
  */
 int vp_instance_compare(const vp_instance_t *a, const vp_instance_t *b);
 
+/* Sorts n instances by that order. */
+void vp_instances_sort(vp_instance_t *instances, size_t n);
+
 /* Fills pair_begin, which has room for all pairs, from the sorted instances. */
 void vp_model_index_pairs(vp_model_t *model);
 

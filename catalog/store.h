@@ -10,10 +10,13 @@
 #include "catalog/model.h"
 
 #define VP_CATALOG_MAGIC "VPCATLG\n"
-enum { VP_CATALOG_VERSION = 1 };
+enum { VP_CATALOG_VERSION = 2 };
 #define VP_CATALOG_MAX_BYTES ((size_t)1 << 30)
 
-/* Sets catalog->fingerprint from its contents (all but build_ns and build_steps). */
+/*
+ * Sets catalog->fingerprint from its contents (all but build_ns and
+ * build_steps). The catalog is a checked one.
+ */
 vp_status_t vp_catalog_seal(vp_catalog_t *catalog, vp_error_t *error) VP_MUST_CHECK;
 
 /*

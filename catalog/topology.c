@@ -31,24 +31,43 @@ const char *vp_topology_shipped_text(const char *name)
     return NULL;
 }
 
+/* Makes the model of an open document, which it closes. */
+static vp_status_t resolve_document(vp_json_document_t *document, const vp_spec_choice_t *choice,
+                                    vp_model_t **model_p, vp_error_t *error)
+{
+    vp_spec_t spec = {0};
+    vp_status_t status = vp_spec_read(document, choice, &spec);
+
+    if (status == VP_OK) {
+        status = vp_spec_expand(&spec, document->file, model_p, error);
+    }
+    vp_spec_clear(&spec);
+    vp_json_close(document);
+    return status;
+}
+
 static vp_status_t resolve_text(const char *file, const char *text, size_t n_bytes,
                                 const vp_spec_choice_t *choice, vp_model_t **model_p,
                                 vp_error_t *error)
 {
     vp_json_document_t document;
-    vp_spec_t spec = {0};
     vp_status_t status = vp_json_open(&document, file, text, n_bytes, error);
+
+    return status != VP_OK ? status : resolve_document(&document, choice, model_p, error);
+}
+
+static vp_status_t resolve_synthetic(const char *text, const vp_spec_choice_t *choice,
+                                     vp_model_t **model_p, vp_error_t *error)
+{
+    vp_json_document_t document;
+    json_t *root = NULL;
+    vp_status_t status = vp_spec_synthesize(text, &root, error);
 
     if (status != VP_OK) {
         return status;
     }
-    status = vp_spec_read(&document, choice, &spec);
-    if (status == VP_OK) {
-        status = vp_spec_expand(&spec, file, model_p, error);
-    }
-    vp_spec_clear(&spec);
-    vp_json_close(&document);
-    return status;
+    vp_json_adopt(&document, "synthetic topology", root, error);
+    return resolve_document(&document, choice, model_p, error);
 }
 
 static void list_shipped(char *text, size_t n_bytes)
@@ -77,7 +96,7 @@ static vp_status_t resolve_file(const char *path, const vp_spec_choice_t *choice
         list_shipped(shipped, sizeof(shipped));
         return vp_error_set(error, VP_ERR_USAGE,
                             "\"%.128s\" is neither a shipped topology nor a file; the shipped ones "
-                            "are %s",
+                            "are %s, and synthetic:KEY=VALUE,... makes one up",
                             path, shipped);
     }
     status = vp_file_read(path, MAX_FILE_BYTES, &text, &n_bytes, error);
@@ -131,19 +150,11 @@ static vp_status_t parse_option(char *option, vp_spec_choice_t *choice, vp_error
                         option);
 }
 
-/* Cuts the argument into name and options, in place. */
-static vp_status_t parse_argument(char *argument, vp_spec_choice_t *choice, vp_error_t *error)
+/* Cuts options off, in place, from the first one on. */
+static vp_status_t parse_options(char *option, vp_spec_choice_t *choice, vp_error_t *error)
 {
-    size_t n_bytes = strlen(argument);
-    char *option;
-    char *next;
-
-    if (n_bytes > 0 && argument[n_bytes - 1] == ':') {
-        argument[n_bytes - 1] = '\0';
-        return VP_OK;
-    }
-    option = strchr(argument, ':');
     while (option != NULL) {
+        char *next;
         vp_status_t status;
 
         *option++ = '\0';
@@ -160,22 +171,46 @@ static vp_status_t parse_argument(char *argument, vp_spec_choice_t *choice, vp_e
     return VP_OK;
 }
 
-vp_status_t vp_topology_resolve(const char *argument, vp_model_t **model_p, vp_error_t *error)
+/* Resolves what is neither synthetic nor ends in a colon, or only has one of those. */
+static vp_status_t resolve_name(char *name, const vp_spec_choice_t *choice, vp_model_t **model_p,
+                                vp_error_t *error)
 {
+    const char *text = vp_topology_shipped_text(name);
+
+    return text != NULL ? resolve_text(name, text, strlen(text), choice, model_p, error)
+                        : resolve_file(name, choice, model_p, error);
+}
+
+static vp_status_t resolve_argument(char *argument, vp_model_t **model_p, vp_error_t *error)
+{
+    static const char synthetic[] = "synthetic:";
     vp_spec_choice_t choice = {.rates = "nominal", .transport = "hardware"};
-    char *name = vp_string_copy(argument);
-    const char *text;
+    size_t n_bytes = strlen(argument);
+    bool is_synthetic = strncmp(argument, synthetic, sizeof(synthetic) - 1) == 0;
+    char *name = argument + (is_synthetic ? sizeof(synthetic) - 1 : 0);
     vp_status_t status;
 
-    if (name == NULL) {
+    if (!is_synthetic && n_bytes > 0 && argument[n_bytes - 1] == ':') {
+        argument[n_bytes - 1] = '\0';
+        return resolve_name(argument, &choice, model_p, error);
+    }
+    status = parse_options(strchr(name, ':'), &choice, error);
+    if (status != VP_OK) {
+        return status;
+    }
+    return is_synthetic ? resolve_synthetic(name, &choice, model_p, error)
+                        : resolve_name(name, &choice, model_p, error);
+}
+
+vp_status_t vp_topology_resolve(const char *argument, vp_model_t **model_p, vp_error_t *error)
+{
+    char *copy = vp_string_copy(argument);
+    vp_status_t status;
+
+    if (copy == NULL) {
         return vp_error_no_memory(error, "a topology's name");
     }
-    status = parse_argument(name, &choice, error);
-    if (status == VP_OK) {
-        text = vp_topology_shipped_text(name);
-        status = text != NULL ? resolve_text(name, text, strlen(text), &choice, model_p, error)
-                              : resolve_file(name, &choice, model_p, error);
-    }
-    free(name);
+    status = resolve_argument(copy, model_p, error);
+    free(copy);
     return status;
 }

@@ -18,6 +18,7 @@
  *   transports=SET     transport set, "hardware" by default
  * NAME is a shipped topology; anything else is a file in the native JSON
  * format. A file whose name holds a colon is reached by adding a trailing ':'.
+ * synthetic:KEY=VALUE,... in place of NAME makes a machine up, see the format.
  *
  * On success *model_p is a checked model that the caller destroys; on failure
  * it is untouched. VP_ERR_USAGE: unknown name or key, bad value;

@@ -11,6 +11,10 @@
 typedef struct expansion {
     const vp_spec_t *spec;
     vp_model_t *model;
+    vp_spec_port_pair_t *inside; /* pairs of ports of one node */
+    vp_spec_port_pair_t *across; /* and of two nodes */
+    size_t n_inside;
+    size_t n_across;
     bool is_out_of_memory;
 } expansion_t;
 
@@ -177,92 +181,107 @@ static void add_path(expansion_t *expansion, uint32_t node, const vp_spec_path_t
                           .from_group = node * spec->n_switches + path->from,
                           .to_group = node * spec->n_switches + path->to,
                           .n_copies = 1,
-                          .bytes_per_s = path->rate.bytes_per_s,
+                          .bytes_per_s = path->bytes_per_s,
                           .source_class = path->path_class,
                           .destination_class = path->path_class,
-                          .n_resources = path->n_links};
-    if (path->n_links == 0) {
+                          .n_resources = path->links.n};
+    if (path->links.n == 0) {
         it->n_copies = n_from < n_to ? n_from : n_to;
     }
-    for (i = 0; i < path->n_links; i++) {
-        it->resources[i] = link_resource(spec, node, path->links[i]);
+    for (i = 0; i < path->links.n; i++) {
+        it->resources[i] = link_resource(spec, node, path->links.links[i]);
     }
 }
 
-/*
- * A lane out of one NIC into another one: rail to rail unless the file allows
- * any pair. A single GPU has nobody behind its own switch to send to.
- */
-static bool is_nic_path(const vp_spec_t *spec, bool is_same_node, uint32_t from, uint32_t to)
+/* Puts a resource into an ascending footprint, unless it is there. */
+static void use_resource(vp_instance_t *it, uint32_t resource)
 {
-    const vp_spec_nic_t *source = &spec->nics[from];
-    const vp_spec_nic_t *destination = &spec->nics[to];
+    uint32_t begin = 0;
+    uint32_t at;
 
-    if (is_same_node && source->switch_idx == destination->switch_idx &&
-        spec->switches[source->switch_idx].n_gpus == 1) {
-        return false;
+    while (begin < it->n_resources && it->resources[begin] < resource) {
+        begin++;
     }
-    return spec->is_any_nic_pair || source->rail == destination->rail;
+    if (begin < it->n_resources && it->resources[begin] == resource) {
+        return;
+    }
+    for (at = it->n_resources++; at > begin; at--) {
+        it->resources[at] = it->resources[at - 1];
+    }
+    it->resources[begin] = resource;
 }
 
-static void add_nic_path(expansion_t *expansion, uint32_t from, uint32_t to)
+/* A lane out of the NIC of one port into the NIC of another. */
+static void add_nic_path(expansion_t *expansion, uint32_t from_node, uint32_t to_node,
+                         const vp_spec_port_pair_t *pair)
 {
-    vp_model_t *model = expansion->model;
-    const vp_nic_t *source = &model->nics[from];
-    const vp_nic_t *destination = &model->nics[to];
-    bool is_tx_first = source->tx_resource < destination->rx_resource;
+    const vp_spec_t *spec = expansion->spec;
+    const vp_spec_port_t *out = &spec->ports[pair->out];
+    const vp_spec_port_t *in = &spec->ports[pair->in];
+    vp_instance_t *it = &expansion->model->instances[expansion->model->n_instances++];
+    uint32_t i;
 
-    model->instances[model->n_instances++] = (vp_instance_t){
-        .kind = VP_PATH_NIC,
-        .from_group = source->group,
-        .to_group = destination->group,
-        .n_copies = 1,
-        .bytes_per_s = source->bytes_per_s < destination->bytes_per_s ? source->bytes_per_s
-                                                                      : destination->bytes_per_s,
-        .source_class = source->path_class,
-        .destination_class = destination->path_class,
-        .n_resources = 2,
-        .resources = {is_tx_first ? source->tx_resource : destination->rx_resource,
-                      is_tx_first ? destination->rx_resource : source->tx_resource}};
+    *it = (vp_instance_t){.kind = out->is_staged || in->is_staged ? VP_PATH_HOST : VP_PATH_NIC,
+                          .from_group = from_node * spec->n_switches + out->switch_idx,
+                          .to_group = to_node * spec->n_switches + in->switch_idx,
+                          .n_copies = 1,
+                          .bytes_per_s = out->out_bytes_per_s < in->in_bytes_per_s
+                                             ? out->out_bytes_per_s
+                                             : in->in_bytes_per_s,
+                          .source_class = spec->nics[out->nic].path_class,
+                          .destination_class = spec->nics[in->nic].path_class};
+    use_resource(it, tx_resource(spec, from_node, out->nic));
+    use_resource(it, tx_resource(spec, to_node, in->nic) + 1);
+    for (i = 0; i < out->out.n; i++) {
+        use_resource(it, link_resource(spec, from_node, out->out.links[i]));
+    }
+    for (i = 0; i < in->in.n; i++) {
+        use_resource(it, link_resource(spec, to_node, in->in.links[i]));
+    }
 }
 
-/* Instances that leave a node; all NICs of the model are there already. */
+/* Instances that leave a node. */
 static void add_instances(expansion_t *expansion, uint32_t node)
 {
     const vp_spec_t *spec = expansion->spec;
     uint32_t to_node;
-    uint32_t from;
-    uint32_t to;
-    uint32_t i;
+    size_t i;
 
     for (i = 0; i < spec->n_paths; i++) {
         add_path(expansion, node, &spec->paths[i]);
     }
+    for (i = 0; i < expansion->n_inside; i++) {
+        add_nic_path(expansion, node, node, &expansion->inside[i]);
+    }
     for (to_node = 0; to_node < spec->n_nodes; to_node++) {
-        for (i = 0; i < spec->n_nics * spec->n_nics; i++) {
-            from = i / spec->n_nics;
-            to = i % spec->n_nics;
-            if (is_nic_path(spec, node == to_node, from, to)) {
-                add_nic_path(expansion, node * spec->n_nics + from, to_node * spec->n_nics + to);
-            }
+        for (i = 0; i < expansion->n_across && to_node != node; i++) {
+            add_nic_path(expansion, node, to_node, &expansion->across[i]);
         }
     }
 }
 
-static size_t count_instances(const vp_spec_t *spec)
+static void list_port_pairs(expansion_t *expansion)
 {
-    size_t n_inside = spec->n_paths;
-    size_t n_across = 0;
-    uint32_t from;
-    uint32_t to;
+    const vp_spec_t *spec = expansion->spec;
 
-    for (from = 0; from < spec->n_nics; from++) {
-        for (to = 0; to < spec->n_nics; to++) {
-            n_inside += is_nic_path(spec, true, from, to);
-            n_across += is_nic_path(spec, false, from, to);
-        }
+    expansion->n_inside = vp_spec_port_pairs(spec, true, NULL);
+    expansion->n_across = spec->n_nodes > 1 ? vp_spec_port_pairs(spec, false, NULL) : 0;
+    expansion->inside = make_array(expansion, expansion->n_inside, sizeof(*expansion->inside));
+    expansion->across = make_array(expansion, expansion->n_across, sizeof(*expansion->across));
+    if (expansion->inside != NULL) {
+        (void)vp_spec_port_pairs(spec, true, expansion->inside);
     }
-    return spec->n_nodes * n_inside + (size_t)spec->n_nodes * (spec->n_nodes - 1) * n_across;
+    if (expansion->across != NULL && expansion->n_across > 0) {
+        (void)vp_spec_port_pairs(spec, false, expansion->across);
+    }
+}
+
+static size_t count_instances(const expansion_t *expansion)
+{
+    size_t n_nodes = expansion->spec->n_nodes;
+
+    return n_nodes * (expansion->spec->n_paths + expansion->n_inside) +
+           n_nodes * (n_nodes - 1) * expansion->n_across;
 }
 
 static void make_arrays(expansion_t *expansion)
@@ -277,7 +296,7 @@ static void make_arrays(expansion_t *expansion)
     model->nics = make_array(expansion, n_nodes * spec->n_nics, sizeof(*model->nics));
     model->classes = make_array(expansion, spec->n_classes, sizeof(*model->classes));
     model->contention = make_array(expansion, spec->n_contention, sizeof(*model->contention));
-    model->instances = make_array(expansion, count_instances(spec), sizeof(*model->instances));
+    model->instances = make_array(expansion, count_instances(expansion), sizeof(*model->instances));
 }
 
 static void fill(expansion_t *expansion)
@@ -334,10 +353,13 @@ vp_status_t vp_spec_expand(const vp_spec_t *spec, const char *file, vp_model_t *
     if (expansion.model == NULL) {
         return vp_error_no_memory(error, file);
     }
+    list_port_pairs(&expansion);
     make_arrays(&expansion);
     if (!expansion.is_out_of_memory) {
         fill(&expansion);
     }
+    free(expansion.inside);
+    free(expansion.across);
     status = complete(&expansion, file, error);
     if (status != VP_OK) {
         vp_model_destroy(expansion.model);

@@ -15,11 +15,11 @@ enum {
     VP_SPEC_MAX_NICS = 1024,
     VP_SPEC_MAX_LINKS = 4096,
     VP_SPEC_MAX_PATHS = 4096,
+    VP_SPEC_MAX_PORTS = 4096,
     VP_SPEC_MAX_CLASSES = 256,
     VP_SPEC_MAX_CONTENTION = 64,
     VP_SPEC_NAME_BYTES = 128, /* leaves room for "node1023/" and ":tx" */
-    VP_SPEC_TEXT_BYTES = 1023,
-    VP_SPEC_MAX_INSTANCES = 8 * 1024 * 1024
+    VP_SPEC_TEXT_BYTES = 1023
 };
 #define VP_SPEC_MAX_BYTES_PER_S UINT64_C(1000000000000000)
 #define VP_SPEC_MAX_NS UINT64_C(1000000000)
@@ -29,9 +29,18 @@ typedef struct vp_spec_rate {
     const char *origin;
 } vp_spec_rate_t;
 
+/* A set of links of the node, ascending. */
+typedef struct vp_spec_links {
+    uint32_t n;
+    uint32_t links[VP_MAX_FOOTPRINT];
+} vp_spec_links_t;
+
 typedef struct vp_spec_switch {
     const char *name;
     uint32_t n_gpus;
+    bool has_host; /* are the next two given? */
+    vp_spec_links_t to_host;
+    vp_spec_links_t from_host;
 } vp_spec_switch_t;
 
 typedef struct vp_spec_nic {
@@ -40,7 +49,27 @@ typedef struct vp_spec_nic {
     uint32_t rail; /* its position among the NICs of its switch */
     uint32_t path_class;
     vp_spec_rate_t rate;
+    bool is_direct; /* does it reach the memory of GPUs? */
+    vp_spec_links_t to_host;
+    vp_spec_links_t from_host;
 } vp_spec_nic_t;
+
+/* One way of the GPUs of a switch through a NIC. */
+typedef struct vp_spec_port {
+    uint32_t nic;
+    uint32_t switch_idx;
+    bool is_staged;      /* through host memory */
+    vp_spec_links_t out; /* from the GPUs to the NIC */
+    vp_spec_links_t in;
+    uint64_t out_bytes_per_s;
+    uint64_t in_bytes_per_s;
+} vp_spec_port_t;
+
+/* A lane leaves by port `out` and arrives by port `in`. */
+typedef struct vp_spec_port_pair {
+    uint32_t out;
+    uint32_t in;
+} vp_spec_port_pair_t;
 
 typedef struct vp_spec_link {
     const char *name;
@@ -53,10 +82,18 @@ typedef struct vp_spec_path {
     uint32_t from;
     uint32_t to;
     uint32_t path_class;
-    uint32_t n_links;
-    uint32_t links[VP_MAX_FOOTPRINT]; /* ascending */
-    vp_spec_rate_t rate;
+    vp_spec_links_t links;
+    uint64_t bytes_per_s;
+    bool is_direct; /* is it there, or refused and to be staged? */
 } vp_spec_path_t;
+
+/* How bytes are staged through host memory. */
+typedef struct vp_spec_host {
+    bool is_given;
+    bool is_alternative; /* also where direct paths are there */
+    uint32_t path_class;
+    uint64_t bytes_per_s;
+} vp_spec_host_t;
 
 typedef struct vp_spec_class {
     const char *name;
@@ -80,14 +117,19 @@ typedef struct vp_spec {
     uint64_t put_overhead_ns;
     vp_spec_rate_t gpu_link;
     bool is_any_nic_pair; /* every NIC to every NIC, not rail to rail */
+    bool is_peer_to_peer; /* what holds where a path does not say */
+    bool is_gpu_direct;   /* what holds where a NIC does not say */
+    vp_spec_host_t host;
     uint32_t n_switches;
     uint32_t n_nics;
+    uint32_t n_ports;
     uint32_t n_links;
     uint32_t n_paths;
     uint32_t n_classes;
     uint32_t n_contention;
     vp_spec_switch_t *switches;
     vp_spec_nic_t *nics;
+    vp_spec_port_t *ports;
     vp_spec_link_t *links;
     vp_spec_path_t *paths;
     vp_spec_class_t *classes;
@@ -124,6 +166,50 @@ vp_spec_rate_t vp_spec_find_rate(const vp_json_t *json, const char *key,
                                  const vp_spec_sets_t *sets);
 /* Resolves the member "class" to its index; a class gets one when it is first named. */
 uint32_t vp_spec_find_class(const vp_json_t *json, const vp_spec_sets_t *sets);
+
+/* A name of an element: the member `key`. */
+const char *vp_spec_read_name(const vp_json_t *json, const char *key);
+/* Are the names at the start of n_before elements of `size` bytes all different from `name`? */
+void vp_spec_check_unique(const vp_json_t *json, const void *elements, size_t n_before, size_t size,
+                          const char *name);
+/* Resolves the member `key`, the name of a switch. */
+uint32_t vp_spec_find_switch(const vp_json_t *json, const char *key, const vp_spec_t *spec);
+
+/* Reads "links" ($) into spec->links. */
+void vp_spec_read_links(const vp_json_t *root, const vp_spec_sets_t *sets);
+/* Reads the member `key`, a list of names of links; false: it is absent. */
+bool vp_spec_read_link_set(const vp_json_t *json, const char *key, const vp_spec_t *spec,
+                           vp_spec_links_t *set);
+/* Adds the links of another set; only those of that kind, unless it is VP_N_RESOURCE_KINDS. */
+bool vp_spec_links_add(const vp_spec_t *spec, vp_spec_links_t *set, const vp_spec_links_t *other,
+                       vp_resource_kind_t kind);
+/* The slowest of a rate and the rates of the links. */
+uint64_t vp_spec_links_rate(const vp_spec_t *spec, const vp_spec_links_t *set, uint64_t rate);
+
+/* Reads "nics" ($) into spec->nics and spec->ports; links and switches are there. */
+void vp_spec_read_nics(const vp_json_t *root, const vp_spec_sets_t *sets);
+
+/* Reads "host" ($). */
+void vp_spec_read_host(const vp_json_t *root, const vp_spec_sets_t *sets);
+/*
+ * Replaces refused paths and ports by staged ones, and adds staged ones where
+ * the file wants alternatives. Everything else has been read.
+ */
+void vp_spec_stage(const vp_json_t *root, vp_spec_t *spec);
+
+/*
+ * Lists the pairs of ports that a lane between two nodes, or inside one, can
+ * use; pairs may be NULL. Returns their number.
+ */
+size_t vp_spec_port_pairs(const vp_spec_t *spec, bool is_same_node, vp_spec_port_pair_t *pairs);
+/* Verifies that all nodes together keep the limits and that every switch reaches another node. */
+void vp_spec_check_size(const vp_json_t *root, const vp_spec_t *spec);
+
+/*
+ * Makes the document of "KEY=VALUE,...", a synthetic machine. VP_ERR_USAGE
+ * names the key and what it takes; VP_ERR_NO_MEMORY.
+ */
+vp_status_t vp_spec_synthesize(const char *text, json_t **root_p, vp_error_t *error) VP_MUST_CHECK;
 
 /* Reads "contention" ($) into spec->contention; mistakes stay in the document. */
 void vp_spec_read_contention(const vp_json_t *root, vp_spec_t *spec);

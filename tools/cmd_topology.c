@@ -8,10 +8,18 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/file.h"
+#include "catalog/advice.h"
+#include "catalog/draw.h"
 #include "catalog/topology.h"
 #include "tools/cmd_import.h"
 #include "tools/command.h"
 #include "tools/model_json.h"
+
+typedef struct topology_options {
+    bool is_json;
+    const char *svg;
+} topology_options_t;
 
 static void print_help(void)
 {
@@ -19,9 +27,12 @@ static void print_help(void)
     size_t i;
 
     (void)printf(
-        "Usage: variopath topology show TOPOLOGY [--json]\n"
-        "       variopath topology import FILE [OPTION]... (see `topology import --help`)\n"
-        "Shows a topology: its rank groups, NICs, shared resources and path instances.\n"
+        "Usage: variopath topology show TOPOLOGY [--json] [--svg FILE]\n"
+        "       variopath topology check TOPOLOGY [--json]\n"
+        "       variopath topology import FILE [OPTION]... (see `topology import --help`)\n");
+    (void)printf(
+        "Shows a topology: its rank groups, NICs, shared resources and path instances; or\n"
+        "checks one: exit code 0 without findings, 1 with warnings, 2 if it is invalid.\n"
         "\n"
         "TOPOLOGY is NAME_OR_FILE[:nodes=N][:rates=SET][:transports=SET]: a shipped name\n"
         "or a JSON file, with the number of nodes (the file's by default), the rate set\n"
@@ -29,9 +40,15 @@ static void print_help(void)
     for (i = 0; names[i] != NULL; i++) {
         (void)printf(" %s", names[i]);
     }
-    (void)printf(".\n\n"
-                 "  --json   print one JSON object\n"
-                 "  --help   print this\n");
+    (void)printf(".\n"
+                 "In place of a name, synthetic:KEY=VALUE,... makes a machine up. Keys: nodes,\n"
+                 "switches (of a node), gpus and nics (of a switch); pix, pxb, nic, gpu, host,\n"
+                 "memory (GB/s); alpha_us, put_us; links=direct|uplinks, pairs=rail|any,\n"
+                 "p2p=on|off, gdr=on|off.\n"
+                 "\n"
+                 "      --json      print one JSON object\n"
+                 "      --svg FILE  draw the topology there instead; - is standard output\n"
+                 "      --help      print this\n");
 }
 
 static int print_json(const vp_model_t *model)
@@ -112,7 +129,20 @@ static void print_text(const vp_model_t *model)
     print_instances(model);
 }
 
-static int show(const char *topology, bool is_json)
+static int draw(const vp_model_t *model, const char *path)
+{
+    vp_writer_t writer = VP_WRITER_INIT;
+    vp_error_t error;
+    vp_status_t status;
+
+    vp_model_draw(&writer, model);
+    status = writer.failed ? vp_error_no_memory(&error, "the picture of a topology")
+                           : vp_file_write(path, writer.data, writer.n_bytes, &error);
+    vp_writer_clear(&writer);
+    return status == VP_OK ? VP_EXIT_OK : vp_command_fail(&error);
+}
+
+static int show(const char *topology, const topology_options_t *options)
 {
     vp_error_t error;
     vp_model_t *model = NULL;
@@ -121,7 +151,9 @@ static int show(const char *topology, bool is_json)
     if (vp_topology_resolve(topology, &model, &error) != VP_OK) {
         return vp_command_fail(&error);
     }
-    if (is_json) {
+    if (options->svg != NULL) {
+        code = draw(model, options->svg);
+    } else if (options->is_json) {
         code = print_json(model);
     } else {
         print_text(model);
@@ -130,38 +162,114 @@ static int show(const char *topology, bool is_json)
     return code;
 }
 
+static void print_warning(void *context, const char *text)
+{
+    (void)context;
+    (void)printf("warning: %s\n", text);
+}
+
+static void pack_warning(void *context, const char *text)
+{
+    (void)json_array_append_new(context, json_string(text));
+}
+
+static int check_json(const vp_model_t *model, uint32_t *n_warnings_p, vp_error_t *error)
+{
+    json_t *warnings = json_array();
+    json_t *root;
+    int code = VP_EXIT_OK;
+
+    if (vp_model_advise(model, pack_warning, warnings, n_warnings_p, error) != VP_OK) {
+        json_decref(warnings);
+        return vp_command_fail(error);
+    }
+    root = json_pack("{s:s, s:I, s:o}", "name", model->name, "ranks", (json_int_t)model->n_ranks,
+                     "warnings", warnings);
+    if (root == NULL || json_dumpf(root, stdout, JSON_INDENT(2)) != 0) {
+        (void)vp_error_set(error, VP_ERR_IO,
+                           "cannot write the findings as JSON; check the disk and the memory");
+        code = vp_command_fail(error);
+    }
+    (void)printf("\n");
+    json_decref(root);
+    return code;
+}
+
+static int check(const char *topology, const topology_options_t *options)
+{
+    vp_error_t error;
+    vp_model_t *model = NULL;
+    uint32_t n_warnings = 0;
+    int code = VP_EXIT_OK;
+
+    if (vp_topology_resolve(topology, &model, &error) != VP_OK) {
+        return vp_command_fail(&error);
+    }
+    if (options->is_json) {
+        code = check_json(model, &n_warnings, &error);
+    } else if (vp_model_advise(model, print_warning, NULL, &n_warnings, &error) != VP_OK) {
+        code = vp_command_fail(&error);
+    } else {
+        (void)printf("%s: %" PRIu32 " ranks in %" PRIu32 " groups, %" PRIu32
+                     " path instances; every invariant holds, %" PRIu32 " warning%s\n",
+                     model->name, model->n_ranks, model->n_groups, model->n_instances, n_warnings,
+                     n_warnings == 1 ? "" : "s");
+    }
+    vp_model_destroy(model);
+    return code == VP_EXIT_OK && n_warnings > 0 ? VP_EXIT_NO : code;
+}
+
+static int run_action(int argc, char **argv, const topology_options_t *options)
+{
+    if (argc == 0) {
+        return vp_command_usage("topology",
+                                "say what to do: show TOPOLOGY, check TOPOLOGY or import FILE");
+    }
+    if (strcmp(argv[0], "show") != 0 && strcmp(argv[0], "check") != 0) {
+        return vp_command_usage("topology",
+                                "unknown action \"%s\"; there are show, check and import", argv[0]);
+    }
+    if (argc != 2) {
+        return vp_command_usage("topology", "\"%s\" takes one TOPOLOGY", argv[0]);
+    }
+    if (strcmp(argv[0], "show") == 0) {
+        return show(argv[1], options);
+    }
+    if (options->svg != NULL) {
+        return vp_command_usage("topology", "\"check\" draws nothing; --svg goes with show");
+    }
+    return check(argv[1], options);
+}
+
 int vp_command_topology(int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"json", no_argument, NULL, 'j'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
-    bool is_json = false;
+    static const struct option long_options[] = {{"json", no_argument, NULL, 'j'},
+                                                 {"svg", required_argument, NULL, 's'},
+                                                 {"help", no_argument, NULL, 'h'},
+                                                 {NULL, 0, NULL, 0}};
+    topology_options_t options = {0};
     int option;
 
     if (argc > 1 && strcmp(argv[1], "import") == 0) {
         return vp_command_topology_import(argc - 1, argv + 1);
     }
     opterr = 0;
-    while ((option = getopt_long(argc, argv, ":", options, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, ":", long_options, NULL)) != -1) {
         switch (option) {
         case 'j':
-            is_json = true;
+            options.is_json = true;
+            break;
+        case 's':
+            options.svg = optarg;
             break;
         case 'h':
             print_help();
             return VP_EXIT_OK;
+        case ':':
+            return vp_command_usage("topology", "option \"%s\" needs a value", argv[optind - 1]);
         default:
             return vp_command_usage("topology", "unknown option \"%s\"", argv[optind - 1]);
         }
     }
-    if (optind == argc) {
-        return vp_command_usage("topology", "say what to do: show TOPOLOGY");
-    }
-    if (strcmp(argv[optind], "show") != 0) {
-        return vp_command_usage("topology", "unknown action \"%s\"; there is \"show\"",
-                                argv[optind]);
-    }
-    if (argc - optind != 2) {
-        return vp_command_usage("topology", "\"show\" takes one TOPOLOGY");
-    }
-    return show(argv[optind + 1], is_json);
+    return run_action(argc - optind, argv + optind, &options);
 }

@@ -3,15 +3,21 @@ if VP_WITH_CHECK
 check_PROGRAMS += \
 	test/unit/test_base \
 	test/catalog/test_build \
+	test/catalog/test_host \
 	test/catalog/test_model \
+	test/catalog/test_restrict \
 	test/catalog/test_store \
-	test/catalog/test_topology
+	test/catalog/test_topology \
+	test/catalog/test_view
 TESTS += \
 	test/unit/test_base \
 	test/catalog/test_build \
+	test/catalog/test_host \
 	test/catalog/test_model \
+	test/catalog/test_restrict \
 	test/catalog/test_store \
-	test/catalog/test_topology
+	test/catalog/test_topology \
+	test/catalog/test_view
 endif
 
 test_unit_test_base_SOURCES = test/unit/test_base.c
@@ -55,3 +61,42 @@ test_catalog_test_topology_LDADD = \
 	catalog/libvp_catalog.la \
 	base/libvp_base.la \
 	$(JANSSON_LIBS) $(CHECK_LIBS)
+
+test_catalog_test_restrict_SOURCES = \
+	test/catalog/machines.c test/catalog/machines.h \
+	test/catalog/test_restrict.c
+test_catalog_test_restrict_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+test_catalog_test_restrict_LDADD = \
+	catalog/libvp_catalog_build.la \
+	catalog/libvp_catalog.la \
+	base/libvp_base.la \
+	$(JANSSON_LIBS) $(CHECK_LIBS)
+
+test_catalog_test_view_SOURCES = test/catalog/test_view.c
+test_catalog_test_view_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+test_catalog_test_view_LDADD = \
+	catalog/libvp_catalog_build.la \
+	catalog/libvp_catalog.la \
+	base/libvp_base.la \
+	$(JANSSON_LIBS) $(CHECK_LIBS)
+
+test_catalog_test_host_SOURCES = test/catalog/test_host.c
+test_catalog_test_host_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+test_catalog_test_host_LDADD = \
+	catalog/libvp_catalog_build.la \
+	catalog/libvp_catalog.la \
+	base/libvp_base.la \
+	$(JANSSON_LIBS) $(CHECK_LIBS)
+
+# Not part of `make check`: minutes of measurement, prints a table.
+EXTRA_PROGRAMS += test/bench/bench_catalog
+test_bench_bench_catalog_SOURCES = test/bench/bench_catalog.c
+test_bench_bench_catalog_LDADD = \
+	catalog/libvp_catalog_build.la \
+	catalog/libvp_catalog.la \
+	base/libvp_base.la \
+	$(JANSSON_LIBS)
+
+.PHONY: bench-catalog
+bench-catalog: test/bench/bench_catalog$(EXEEXT)
+	./test/bench/bench_catalog$(EXEEXT)

@@ -366,9 +366,112 @@ START_TEST(large_machines_end_at_a_budget)
 }
 END_TEST
 
+START_TEST(generated_catalogs_have_the_paths_only)
+{
+    static const struct {
+        const char *topology;
+        uint32_t n_instances;
+    } expected[] = {
+        {"fig1-6", 6},
+        {"r5080-bf3:nodes=4", 72},
+        {"r5080-cx8:nodes=16", 8320},
+        {"synthetic:nodes=2,switches=1,gpus=1", 4},
+    };
+    vp_error_t error = {.text = ""};
+    vp_model_t *model = resolve(expected[_i].topology);
+    vp_catalog_t *catalog = NULL;
+    uint32_t i;
+
+    ck_assert_msg(vp_catalog_generate(&model, &catalog, &error) == VP_OK, "%s", error.text);
+    ck_assert_ptr_null(model);
+    ck_assert_int_eq(catalog->mode, VP_CATALOG_GENERATED);
+    ck_assert_uint_eq(catalog->n_shapes, 0);
+    ck_assert_uint_eq(catalog->n_families, 0);
+    ck_assert_uint_eq(catalog->member_begin[0], 0);
+    ck_assert_uint_eq(catalog->build_steps, 0);
+    ck_assert_uint_eq(catalog->model->n_instances, expected[_i].n_instances);
+    ck_assert_msg(vp_catalog_check(catalog, &error) == VP_OK, "%s", error.text);
+    /* Pruned as an exhaustive one is: no way over a NIC inside a group. */
+    for (i = 0; i < catalog->model->n_instances; i++) {
+        const vp_instance_t *it = &catalog->model->instances[i];
+
+        ck_assert(it->kind != VP_PATH_NIC || it->from_group != it->to_group);
+    }
+    vp_catalog_destroy(catalog);
+}
+END_TEST
+
+/* An exhaustive tree does not pass for a generated catalog. */
+START_TEST(a_generated_catalog_lists_nothing)
+{
+    vp_error_t error = {.text = ""};
+    vp_catalog_t *catalog = build(resolve("fig1-6"));
+
+    catalog->mode = VP_CATALOG_GENERATED;
+    ck_assert_int_eq(vp_catalog_check(catalog, &error), VP_ERR_BAD_INPUT);
+    ck_assert_ptr_nonnull(strstr(error.text, "lists 3 shapes and 6 families"));
+    vp_catalog_destroy(catalog);
+}
+END_TEST
+
+START_TEST(auto_is_exhaustive_within_the_budgets)
+{
+    static const struct {
+        const char *topology;
+        vp_build_options_t options;
+        vp_catalog_mode_t mode;
+    } expected[] = {
+        {"r5080-bf3:nodes=2", {0, 0}, VP_CATALOG_EXHAUSTIVE},
+        {"r5080-bf3:nodes=3", {0, 0}, VP_CATALOG_EXHAUSTIVE},
+        {"r5080-bf3:nodes=4", {0, 0}, VP_CATALOG_GENERATED},
+        {"r5080-bf3:nodes=2", {100, 0}, VP_CATALOG_GENERATED},
+        {"r5080-bf3:nodes=2", {0, 10}, VP_CATALOG_GENERATED},
+        /* Few enough families, but more groups than are tried. */
+        {"synthetic:switches=17,gpus=1,nics=0,links=uplinks,p2p=off,memory=64",
+         {0, 0},
+         VP_CATALOG_GENERATED},
+    };
+    vp_error_t error = {.text = ""};
+    vp_model_t *model = resolve(expected[_i].topology);
+    vp_catalog_t *catalog = NULL;
+
+    ck_assert_msg(vp_catalog_make(&model, VP_BUILD_AUTO, &expected[_i].options, NULL, &catalog,
+                                  &error) == VP_OK,
+                  "%s", error.text);
+    ck_assert_msg(catalog->mode == expected[_i].mode, "case %d: mode %d", _i, (int)catalog->mode);
+    ck_assert_msg(vp_catalog_check(catalog, &error) == VP_OK, "%s", error.text);
+    vp_catalog_destroy(catalog);
+}
+END_TEST
+
+static void count_words(void *context, uint64_t n_steps, size_t n_families)
+{
+    uint64_t *last = context;
+
+    ck_assert_uint_eq(n_steps, *last + 65536);
+    ck_assert_uint_gt(n_families, 0);
+    *last = n_steps;
+}
+
+START_TEST(a_watch_is_told)
+{
+    uint64_t last = 0;
+    vp_build_watch_t watch = {.tell = count_words, .context = &last};
+    vp_error_t error = {.text = ""};
+    vp_model_t *model = resolve("r5080-bf3:nodes=3");
+    vp_catalog_t *catalog = NULL;
+
+    ck_assert_int_eq(vp_catalog_make(&model, VP_BUILD_EXHAUSTIVE, NULL, &watch, &catalog, &error),
+                     VP_OK);
+    ck_assert_uint_eq(last, 65536);
+    vp_catalog_destroy(catalog);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("catalog build");
+    TCase *generated = tcase_create("generated");
     TCase *counts = tcase_create("counts");
     TCase *pruning = tcase_create("pruning");
     TCase *budgets = tcase_create("budgets");
@@ -389,6 +492,11 @@ int main(void)
     tcase_set_timeout(budgets, 60);
     tcase_add_test(budgets, budgets_are_exact);
     tcase_add_loop_test(budgets, large_machines_end_at_a_budget, 0, 4);
+    tcase_add_loop_test(generated, generated_catalogs_have_the_paths_only, 0, 4);
+    tcase_add_test(generated, a_generated_catalog_lists_nothing);
+    tcase_add_loop_test(generated, auto_is_exhaustive_within_the_budgets, 0, 6);
+    tcase_add_test(generated, a_watch_is_told);
+    suite_add_tcase(suite, generated);
     suite_add_tcase(suite, counts);
     suite_add_tcase(suite, pruning);
     suite_add_tcase(suite, budgets);

@@ -236,7 +236,35 @@ static void footprint_of_far_nic(vp_model_t *model)
 }
 static void footprint_of_far_link(vp_model_t *model)
 {
-    model->resources[0].node = 1;
+    model->instances[1].resources[0] = 4;
+}
+/* The link of node 0 goes behind all of node 1. */
+static void resources_out_of_order(vp_model_t *model)
+{
+    vp_resource_t link = model->resources[0];
+    vp_error_t error;
+    uint32_t i;
+    uint32_t k;
+
+    memmove(model->resources, model->resources + 1, 4 * sizeof(link));
+    model->resources[4] = link;
+    for (i = 0; i < model->n_nics; i++) {
+        model->nics[i].tx_resource--;
+        model->nics[i].rx_resource--;
+    }
+    for (i = 0; i < model->n_instances; i++) {
+        for (k = 0; k < model->instances[i].n_resources; k++) {
+            model->instances[i].resources[k] = (model->instances[i].resources[k] + 4) % 5;
+        }
+    }
+    ck_assert_int_eq(vp_model_finish(model, &error), VP_OK);
+}
+static void nics_out_of_order(vp_model_t *model)
+{
+    vp_nic_t first = model->nics[0];
+
+    model->nics[0] = model->nics[1];
+    model->nics[1] = first;
 }
 static void paths_out_of_order(vp_model_t *model)
 {
@@ -307,6 +335,75 @@ START_TEST(check_finds_every_damage)
     ck_assert_msg(strstr(error.text, damages[_i].text) != NULL, "damage %d: \"%s\" is not in: %s",
                   _i, damages[_i].text, error.text);
     vp_model_destroy(model);
+}
+END_TEST
+
+/* Only files care in which order resources and NICs are, so only catalogs must keep one. */
+START_TEST(catalogs_go_node_by_node)
+{
+    static void (*const damage[])(vp_model_t *) = {resources_out_of_order, nics_out_of_order};
+    static const char *const texts[] = {"resource 4 of the catalog follows one of a later node",
+                                        "NIC 1 of the catalog follows one of a later node"};
+    vp_error_t error = {.text = ""};
+    uint32_t member_begin = 0;
+    vp_catalog_t catalog = {
+        .model = make_model(), .mode = VP_CATALOG_GENERATED, .member_begin = &member_begin};
+
+    ck_assert_msg(vp_catalog_check(&catalog, &error) == VP_OK, "%s", error.text);
+    damage[_i](catalog.model);
+    ck_assert_msg(vp_model_check(catalog.model, &error) == VP_OK, "%s", error.text);
+    ck_assert_int_eq(vp_catalog_check(&catalog, &error), VP_ERR_BAD_INPUT);
+    ck_assert_msg(strstr(error.text, texts[_i]) != NULL, "%s", error.text);
+    vp_model_destroy(catalog.model);
+}
+END_TEST
+
+START_TEST(limits_of_size)
+{
+    static const char *const texts[] = {"262145 shared resources", "32769 NICs",
+                                        "12582913 path instances"};
+    vp_error_t error = {.text = ""};
+    vp_model_t *model = make_model();
+    uint32_t *counts[] = {&model->n_resources, &model->n_nics, &model->n_instances};
+    const uint32_t limits[] = {VP_MAX_RESOURCES, VP_MAX_NICS, VP_MAX_INSTANCES};
+    uint32_t kept = *counts[_i];
+
+    *counts[_i] = limits[_i] + 1;
+    ck_assert_int_eq(vp_model_check(model, &error), VP_ERR_BAD_INPUT);
+    ck_assert_msg(strstr(error.text, texts[_i]) != NULL, "\"%s\" is not in: %s", texts[_i],
+                  error.text);
+    *counts[_i] = kept;
+    vp_model_destroy(model);
+}
+END_TEST
+
+/* Whatever the order in which a producer lists instances, the model is the same. */
+START_TEST(finish_sorts_any_order)
+{
+    uint64_t state = machine_seed();
+    vp_error_t error = {.text = ""};
+    int round;
+
+    for (round = 0; round < 500; round++) {
+        vp_model_t *model = machine_make_random(&state);
+        size_t n_bytes = model->n_instances * sizeof(*model->instances);
+        vp_instance_t *sorted = vp_array_new(model->n_instances, sizeof(*sorted));
+        uint32_t i;
+
+        memcpy(sorted, model->instances, n_bytes);
+        for (i = model->n_instances; i > 1; i--) {
+            uint32_t k = machine_random(&state, i);
+            vp_instance_t other = model->instances[k];
+
+            model->instances[k] = model->instances[i - 1];
+            model->instances[i - 1] = other;
+        }
+        ck_assert_int_eq(vp_model_finish(model, &error), VP_OK);
+        ck_assert_mem_eq(model->instances, sorted, n_bytes);
+        ck_assert_msg(vp_model_check(model, &error) == VP_OK, "round %d: %s", round, error.text);
+        free(sorted);
+        vp_model_destroy(model);
+    }
 }
 END_TEST
 
@@ -505,6 +602,9 @@ int main(void)
     tcase_add_test(cases, kinds_have_texts);
     tcase_add_test(cases, finish_sorts_and_indexes);
     tcase_add_loop_test(cases, check_finds_every_damage, 0, sizeof(damages) / sizeof(damages[0]));
+    tcase_add_loop_test(cases, catalogs_go_node_by_node, 0, 2);
+    tcase_add_loop_test(cases, limits_of_size, 0, 3);
+    tcase_add_test(cases, finish_sorts_any_order);
     tcase_add_test(cases, a_rank_opens_sixteen_classes);
     tcase_add_loop_test(cases, check_finds_every_damage_of_the_tree, 0,
                         sizeof(tree_damages) / sizeof(tree_damages[0]));

@@ -448,8 +448,8 @@ static const struct {
      "$.contention.shares.gpu.share_ppm", "17 elements"},
     {"\"switches\"", "[{\"name\": \"a\", \"gpus\": 3}, {\"name\": \"b\", \"gpus\": 1}]", "[]",
      VP_ERR_BAD_INPUT, "$.switches", "0 elements"},
-    {"\"PXB\"", "[\"a>b\"]", "[\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\"]", VP_ERR_BAD_INPUT,
-     "$.paths[2].links", "9 elements"},
+    {"\"PXB\"", "[\"a>b\"]", "[1,1,1,1,1,1,1,1,1,1,1,1,1]", VP_ERR_BAD_INPUT, "$.paths[2].links",
+     "13 elements"},
     /* words with a fixed choice */
     {"{", "variopath-topology", "hwloc", VP_ERR_BAD_INPUT, "$.format", "\"hwloc\""},
     {"\"nic_pairs\"", "rail", "all", VP_ERR_BAD_INPUT, "$.nic_pairs", "\"rail\" or \"any\""},

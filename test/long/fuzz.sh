@@ -30,6 +30,18 @@ fuzz() {
 one "configures" sh -c "mkdir '$work/fuzz' && cd '$work/fuzz' && \
     '$top/configure' -q ${arguments[*]} >configure.log 2>&1"
 one "builds" make -s -C "$work/fuzz" fuzz
+one "builds seeds" make -s -C "$work/fuzz" variopath
+mkdir "$work/seeds"
+for seed in "exhaustive fig1-6" "generated fig1-6" "generated r5080-bf3:nodes=3" \
+    "generated synthetic:nodes=2,links=uplinks,p2p=off,gdr=off,memory=200"; do
+    "$work/fuzz/variopath" catalog build "${seed#* }" --mode "${seed% *}" \
+        -o "$work/seeds/${seed//[^a-z0-9]/-}.vpc" >"$work/seeds.log" || exit 99
+done
+printf 'nodes=32,switches=2,gpus=4,nics=1,pix=54,pxb=52.5,links=uplinks,p2p=off' \
+    >"$work/seeds/short.txt"
+
+one "catalog for $seconds s" fuzz catalog "$work"/seeds/*.vpc
+one "topology for $seconds s" fuzz topology "$top"/catalog/topologies/*.json "$work/seeds/short.txt"
 one "hwloc for $seconds s" fuzz hwloc "$top"/test/import/data/h*.xml
 one "nccl for $seconds s" fuzz nccl "$top"/test/import/data/n*.xml
 one "nvidia-smi for $seconds s" fuzz nvidia_smi "$top"/test/import/data/t*.txt
