@@ -33,7 +33,12 @@ static inline uint64_t vp_muldiv_ceil(uint64_t value, uint64_t factor, uint64_t 
 /* Time in ns that `bytes` take at bytes_per_s (> 0), rounded up: nothing takes no time. */
 static inline uint64_t vp_transfer_ns(uint64_t bytes, uint64_t bytes_per_s)
 {
-    return vp_muldiv_ceil(bytes, VP_NS_PER_S, bytes_per_s);
+    uint64_t product = bytes * VP_NS_PER_S;
+
+    if (bytes > UINT64_MAX / VP_NS_PER_S) {
+        return vp_muldiv_ceil(bytes, VP_NS_PER_S, bytes_per_s);
+    }
+    return product / bytes_per_s + (product % bytes_per_s != 0);
 }
 
 /* Bytes that fit into `ns` at bytes_per_s, rounded down. */

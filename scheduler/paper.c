@@ -381,6 +381,13 @@ vp_status_t vp_schedule_paper(const vp_catalog_t *catalog, const uint64_t *deman
     if (status != VP_OK) {
         return status;
     }
+    if (options->alpha_ns > VP_MAX_ALPHA_NS) {
+        return vp_error_set(error, VP_ERR_USAGE,
+                            "an activation overhead (alpha) of %llu ns is above the limit of %llu "
+                            "ns; no plan is made, give a smaller one",
+                            (unsigned long long)options->alpha_ns,
+                            (unsigned long long)VP_MAX_ALPHA_NS);
+    }
     while (total_bytes >> planner.score_shift > UINT64_MAX / UINT16_MAX) {
         planner.score_shift++;
     }

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "base/array.h"
-#include "base/buf.h"
 #include "base/hash.h"
 #include "base/units.h"
 
@@ -118,6 +117,16 @@ static int compare_lanes(const void *a_p, const void *b_p)
     return a->offset_bytes < b->offset_bytes ? -1 : a->offset_bytes > b->offset_bytes;
 }
 
+/* Planners mostly add lanes in order. */
+static bool is_sorted(const vp_lane_t *lanes, size_t n_lanes)
+{
+    size_t i;
+
+    for (i = 1; i < n_lanes && compare_lanes(&lanes[i - 1], &lanes[i]) < 0; i++) {
+    }
+    return i >= n_lanes;
+}
+
 /* Marks where activations begin and charges each alpha and its slowest lane. */
 static void fill_activations(vp_plan_t *plan, const vp_model_t *model, uint64_t alpha_ns)
 {
@@ -140,30 +149,47 @@ static void fill_activations(vp_plan_t *plan, const vp_model_t *model, uint64_t 
     }
 }
 
+static uint8_t *put_u32(uint8_t *at, uint32_t value)
+{
+    at[0] = (uint8_t)value;
+    at[1] = (uint8_t)(value >> 8);
+    at[2] = (uint8_t)(value >> 16);
+    at[3] = (uint8_t)(value >> 24);
+    return at + 4;
+}
+
+static uint8_t *put_u64(uint8_t *at, uint64_t value)
+{
+    return put_u32(put_u32(at, (uint32_t)value), (uint32_t)(value >> 32));
+}
+
 /* Layout: n_ranks u32, n_lanes u64, then per lane the members in order, all little-endian. */
 static vp_status_t hash_lanes(vp_plan_t *plan, vp_error_t *error)
 {
-    vp_writer_t writer = VP_WRITER_INIT;
+    enum { HEAD_BYTES = 12, LANE_BYTES = 32 };
+    uint8_t *text = NULL;
+    uint8_t *at;
     size_t i;
 
-    vp_write_u32(&writer, plan->n_ranks);
-    vp_write_u64(&writer, plan->n_lanes);
+    if (plan->n_lanes <= (SIZE_MAX - HEAD_BYTES) / LANE_BYTES) {
+        text = malloc(HEAD_BYTES + plan->n_lanes * LANE_BYTES);
+    }
+    if (text == NULL) {
+        return vp_error_no_memory(error, "the hash of a plan");
+    }
+    at = put_u64(put_u32(text, plan->n_ranks), plan->n_lanes);
     for (i = 0; i < plan->n_lanes; i++) {
         const vp_lane_t *lane = &plan->lanes[i];
 
-        vp_write_u32(&writer, lane->activation);
-        vp_write_u32(&writer, lane->source);
-        vp_write_u32(&writer, lane->destination);
-        vp_write_u32(&writer, lane->instance);
-        vp_write_u64(&writer, lane->offset_bytes);
-        vp_write_u64(&writer, lane->n_bytes);
+        at = put_u32(at, lane->activation);
+        at = put_u32(at, lane->source);
+        at = put_u32(at, lane->destination);
+        at = put_u32(at, lane->instance);
+        at = put_u64(at, lane->offset_bytes);
+        at = put_u64(at, lane->n_bytes);
     }
-    if (writer.failed) {
-        vp_writer_clear(&writer);
-        return vp_error_no_memory(error, "the hash of a plan");
-    }
-    plan->hash = vp_hash64(writer.data, writer.n_bytes);
-    vp_writer_clear(&writer);
+    plan->hash = vp_hash64(text, (size_t)(at - text));
+    free(text);
     return VP_OK;
 }
 
@@ -204,7 +230,7 @@ vp_status_t vp_plan_builder_finish(vp_plan_builder_t *builder, uint64_t alpha_ns
     builder->lanes = NULL;
     builder->n_lanes = 0;
     builder->capacity = 0;
-    if (plan->n_lanes > 0) {
+    if (!is_sorted(plan->lanes, plan->n_lanes)) {
         qsort(plan->lanes, plan->n_lanes, sizeof(*plan->lanes), compare_lanes);
     }
     fill_activations(plan, builder->model, alpha_ns);

@@ -10,7 +10,9 @@ typedef struct planner_entry {
 
 vp_schedule_fn_t vp_schedule_find(const char *name)
 {
-    static const planner_entry_t planners[] = {{"auto", vp_schedule_paper},
+    static const planner_entry_t planners[] = {{"auto", vp_schedule_auto},
+                                               {"colour", vp_schedule_colour},
+                                               {"critical", vp_schedule_critical},
                                                {"paper", vp_schedule_paper}};
     size_t i;
 
@@ -24,5 +26,5 @@ vp_schedule_fn_t vp_schedule_find(const char *name)
 
 const char *vp_schedule_names(void)
 {
-    return "auto, paper";
+    return "auto, colour, critical, paper";
 }

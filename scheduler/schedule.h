@@ -24,16 +24,27 @@ typedef enum vp_fix {
     VP_FIX_BOTH = VP_FIX_PEERS | VP_FIX_PATHS
 } vp_fix_t;
 
+/* 1,000 s: keeps sums of activation times far below 64 bits. */
+#define VP_MAX_ALPHA_NS UINT64_C(1000000000000)
+
+/* How much work a planner spends, counted in steps, never in time. */
+typedef enum vp_effort {
+    VP_EFFORT_CALL,    /* a small share of the time that the plan will take */
+    VP_EFFORT_THOROUGH /* for demands that come again, and offline */
+} vp_effort_t;
+
 typedef struct vp_schedule_options {
-    uint64_t alpha_ns; /* per-activation overhead used in utilities and times */
+    uint64_t alpha_ns; /* overhead of an activation, at most VP_MAX_ALPHA_NS */
     uint64_t tau_ns; /* fixed quantum; 0: search over fractions of the bound, keep the best plan */
     vp_fix_t fix;    /* a planner without ablations refuses others than VP_FIX_NONE */
+    vp_effort_t effort;
 } vp_schedule_options_t;
 
 /*
  * Plans demand_bytes[n_ranks][n_ranks] (row = source, diagonal ignored) over
  * the catalog. *plan_p is new and the caller destroys it. VP_ERR_BAD_INPUT: a
- * pair with bytes but no path instance (names the pair); VP_ERR_NO_MEMORY.
+ * pair with bytes but no path instance (names the pair); VP_ERR_USAGE: alpha_ns too
+ * large; VP_ERR_NO_MEMORY.
  */
 typedef vp_status_t (*vp_schedule_fn_t)(const vp_catalog_t *catalog, const uint64_t *demand_bytes,
                                         const vp_schedule_options_t *options, vp_plan_t **plan_p,
@@ -43,6 +54,31 @@ typedef vp_status_t (*vp_schedule_fn_t)(const vp_catalog_t *catalog, const uint6
 vp_status_t vp_schedule_paper(const vp_catalog_t *catalog, const uint64_t *demand_bytes,
                               const vp_schedule_options_t *options, vp_plan_t **plan_p,
                               vp_error_t *error) VP_MUST_CHECK;
+
+/*
+ * Pieces of pairs coloured first fit, longest first; reads only the catalog's
+ * model. For two nodes and more. VP_ERR_UNSUPPORTED: ablations.
+ */
+vp_status_t vp_schedule_colour(const vp_catalog_t *catalog, const uint64_t *demand_bytes,
+                               const vp_schedule_options_t *options, vp_plan_t **plan_p,
+                               vp_error_t *error) VP_MUST_CHECK;
+
+/*
+ * Critical ports first, then recombination and trimming; reads only the
+ * catalog's model. For one node and few ranks. VP_ERR_UNSUPPORTED: ablations.
+ */
+vp_status_t vp_schedule_critical(const vp_catalog_t *catalog, const uint64_t *demand_bytes,
+                                 const vp_schedule_options_t *options, vp_plan_t **plan_p,
+                                 vp_error_t *error) VP_MUST_CHECK;
+
+/*
+ * The cheapest plan of the planners that fit the size and the effort; with
+ * ablations that of "paper". With VP_EFFORT_THOROUGH never dearer than "paper"
+ * up to 16 ranks.
+ */
+vp_status_t vp_schedule_auto(const vp_catalog_t *catalog, const uint64_t *demand_bytes,
+                             const vp_schedule_options_t *options, vp_plan_t **plan_p,
+                             vp_error_t *error) VP_MUST_CHECK;
 
 /* Looks a planner up by its name ("paper", "auto"); NULL when unknown. */
 vp_schedule_fn_t vp_schedule_find(const char *name);

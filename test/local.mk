@@ -4,6 +4,7 @@ include test/import/local.mk
 include test/fuzz/local.mk
 include test/scheduler/local.mk
 include test/sim/local.mk
+include test/bench/local.mk
 include test/engine/local.mk
 include test/mca/local.mk
 include test/tools/local.mk

@@ -10,7 +10,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/array.h"
 #include "base/units.h"
 #include "catalog/build.h"
 #include "catalog/store.h"
@@ -172,32 +171,9 @@ static int check_options(int argc, char **argv, const plan_options_t *options)
     return VP_EXIT_OK;
 }
 
-/* A catalog without a list of channels, which the planner makes itself; takes *model_p over. */
-static vp_status_t generate_catalog(vp_model_t **model_p, vp_catalog_t **catalog_p,
-                                    vp_error_t *error)
-{
-    vp_catalog_t *catalog = vp_array_new(1, sizeof(*catalog));
-
-    if (catalog == NULL) {
-        return vp_error_no_memory(error, "a catalog");
-    }
-    catalog->mode = VP_CATALOG_GENERATED;
-    catalog->member_begin = vp_array_new(1, sizeof(*catalog->member_begin));
-    if (catalog->member_begin == NULL) {
-        free(catalog);
-        return vp_error_no_memory(error, "a catalog");
-    }
-    vp_model_prune_paths(*model_p);
-    catalog->model = *model_p;
-    *model_p = NULL;
-    *catalog_p = catalog;
-    return VP_OK;
-}
-
 static vp_status_t open_catalog(const plan_options_t *options, vp_catalog_t **catalog_p,
                                 vp_error_t *error)
 {
-    static const vp_build_options_t defaults = {0, 0};
     vp_model_t *model = NULL;
     vp_status_t status;
 
@@ -206,10 +182,7 @@ static vp_status_t open_catalog(const plan_options_t *options, vp_catalog_t **ca
     }
     status = vp_topology_resolve(options->topology, &model, error);
     if (status == VP_OK) {
-        status = vp_catalog_build(&model, &defaults, catalog_p, error);
-        if (status == VP_ERR_LIMIT) {
-            status = generate_catalog(&model, catalog_p, error);
-        }
+        status = vp_catalog_make(&model, VP_BUILD_AUTO, NULL, NULL, catalog_p, error);
     }
     vp_model_destroy(model);
     return status;

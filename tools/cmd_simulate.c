@@ -257,7 +257,6 @@ static vp_status_t open_model(const simulate_options_t *options, vp_model_t **mo
 /* Plans run over the catalog's own copy of the model, which has fewer paths. */
 static vp_status_t open_catalog(run_t *run, vp_error_t *error)
 {
-    static const vp_build_options_t defaults = {0, 0};
     vp_model_t *model = NULL;
     vp_status_t status;
 
@@ -266,7 +265,7 @@ static vp_status_t open_catalog(run_t *run, vp_error_t *error)
     }
     status = open_model(run->options, &model, error);
     if (status == VP_OK) {
-        status = vp_catalog_build(&model, &defaults, &run->catalog, error);
+        status = vp_catalog_make(&model, VP_BUILD_AUTO, NULL, NULL, &run->catalog, error);
     }
     vp_model_destroy(model);
     return status;

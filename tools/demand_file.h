@@ -7,8 +7,7 @@
 #define VP_TOOLS_DEMAND_FILE_H
 
 #include "catalog/model.h"
-
-#define VP_MAX_ALPHA_NS UINT64_C(1000000000000)
+#include "scheduler/schedule.h"
 
 /* A whole number from 0 to VP_MAX_ALPHA_NS and nothing else; false otherwise. */
 bool vp_alpha_parse(const char *text, uint64_t *alpha_ns_p);

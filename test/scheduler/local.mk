@@ -22,9 +22,12 @@ test_scheduler_libvp_test_scheduler_la_CPPFLAGS = $(AM_CPPFLAGS) \
 	-DVP_TEST_SCHEDULER_DATA=\"$(abs_top_srcdir)/test/scheduler/data\"
 
 scheduler_tests = \
+	test/scheduler/test_alignment \
 	test/scheduler/test_assign \
 	test/scheduler/test_binding \
 	test/scheduler/test_bound \
+	test/scheduler/test_colour \
+	test/scheduler/test_critical \
 	test/scheduler/test_demand \
 	test/scheduler/test_flow \
 	test/scheduler/test_paper \
@@ -65,4 +68,16 @@ test_scheduler_test_scores_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 test_scheduler_test_scores_LDADD = $(scheduler_test_libraries)
 test_scheduler_test_shaper_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 test_scheduler_test_shaper_LDADD = $(scheduler_test_libraries)
+test_scheduler_test_alignment_SOURCES = test/scheduler/test_alignment.c \
+	test/scheduler/random_machines.c test/scheduler/random_machines.h
+test_scheduler_test_alignment_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+test_scheduler_test_alignment_LDADD = $(scheduler_test_libraries)
+test_scheduler_test_colour_SOURCES = test/scheduler/test_colour.c \
+	test/scheduler/random_machines.c test/scheduler/random_machines.h
+test_scheduler_test_colour_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+test_scheduler_test_colour_LDADD = $(scheduler_test_libraries)
+test_scheduler_test_critical_SOURCES = test/scheduler/test_critical.c \
+	test/scheduler/random_machines.c test/scheduler/random_machines.h
+test_scheduler_test_critical_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+test_scheduler_test_critical_LDADD = $(scheduler_test_libraries)
 endif

@@ -54,7 +54,7 @@ static vp_plan_t *plan_checked(const vp_catalog_t *catalog, const uint64_t *dema
 /* Loop over machines: all kinds of demand, several of each, several overheads. */
 START_TEST(random_demands_are_planned)
 {
-    static const uint64_t alphas_ns[] = {ALPHA_NS, 0, 1000, UINT64_C(1) << 40};
+    static const uint64_t alphas_ns[] = {ALPHA_NS, 0, 1000, VP_MAX_ALPHA_NS};
     vp_catalog_t *catalog = machine_catalog(&machines[_i]);
     uint64_t seed;
 
@@ -408,10 +408,26 @@ END_TEST
 START_TEST(planners_have_names)
 {
     ck_assert(vp_schedule_find("paper") == vp_schedule_paper);
-    ck_assert(vp_schedule_find("auto") == vp_schedule_paper);
+    ck_assert(vp_schedule_find("auto") == vp_schedule_auto);
+    ck_assert(vp_schedule_find("colour") == vp_schedule_colour);
+    ck_assert(vp_schedule_find("critical") == vp_schedule_critical);
     ck_assert(vp_schedule_find("pap") == NULL);
     ck_assert(vp_schedule_find("") == NULL);
-    ck_assert_str_eq(vp_schedule_names(), "auto, paper");
+    ck_assert_str_eq(vp_schedule_names(), "auto, colour, critical, paper");
+}
+END_TEST
+
+START_TEST(an_overhead_above_the_limit_is_refused)
+{
+    static const uint64_t nothing[64 * 64] = {0};
+    vp_schedule_options_t options = {.alpha_ns = VP_MAX_ALPHA_NS + 1};
+    vp_catalog_t *catalog = machine_catalog(&machines[0]);
+    vp_plan_t *plan = NULL;
+    vp_error_t error;
+
+    ck_assert_int_eq(vp_schedule_paper(catalog, nothing, &options, &plan, &error), VP_ERR_USAGE);
+    ck_assert_ptr_null(plan);
+    vp_catalog_destroy(catalog);
 }
 END_TEST
 
@@ -501,6 +517,7 @@ int main(void)
     tcase_add_test(cases, a_forced_activation_fills_its_channel);
     tcase_add_test(cases, a_pair_without_path_is_named);
     tcase_add_test(cases, planners_have_names);
+    tcase_add_test(cases, an_overhead_above_the_limit_is_refused);
     tcase_add_loop_test(cases, fixtures_come_close_to_their_bounds, 0, (int)n_demand_fixtures);
     suite_add_tcase(suite, cases);
     runner = srunner_create(suite);

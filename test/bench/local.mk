@@ -1,0 +1,35 @@
+# Benches: built and run on demand, never by make check.
+bench_programs = \
+	test/bench/bench_planning \
+	test/bench/bench_quality
+EXTRA_PROGRAMS += $(bench_programs)
+CLEANFILES += $(bench_programs)
+
+bench_sources = \
+	test/bench/demands.c test/bench/demands.h \
+	test/bench/measure.c test/bench/measure.h
+bench_cppflags = $(AM_CPPFLAGS) -DVP_BENCH_DATA=\"$(abs_top_srcdir)/test/bench\"
+bench_libraries = \
+	scheduler/libvp_scheduler.la \
+	catalog/libvp_catalog_build.la \
+	catalog/libvp_catalog.la \
+	base/libvp_base.la \
+	$(JANSSON_LIBS) -lm
+
+test_bench_bench_planning_SOURCES = test/bench/bench_planning.c $(bench_sources)
+test_bench_bench_planning_CPPFLAGS = $(bench_cppflags)
+test_bench_bench_planning_LDADD = $(bench_libraries)
+test_bench_bench_quality_SOURCES = test/bench/bench_quality.c $(bench_sources)
+test_bench_bench_quality_CPPFLAGS = $(bench_cppflags)
+test_bench_bench_quality_LDADD = $(bench_libraries)
+
+.PHONY: bench-planning bench-quality
+bench-planning: test/bench/bench_planning
+	test/bench/bench_planning
+bench-quality: test/bench/bench_quality
+	test/bench/bench_quality
+
+EXTRA_DIST += \
+	test/bench/four-groups.json \
+	test/bench/two-nics.json \
+	test/bench/protocol50
