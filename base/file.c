@@ -105,18 +105,31 @@ static vp_status_t write_temporary(int descriptor, const char *path, const void 
     return status;
 }
 
-vp_status_t vp_file_write(const char *path, const void *data, size_t n_bytes, vp_error_t *error)
+/* A device, pipe or socket is written in place: it has no old contents to keep. */
+static vp_status_t write_in_place(const char *path, const void *data, size_t n_bytes,
+                                  vp_error_t *error)
+{
+    FILE *stream = fopen(path, "wb");
+    vp_status_t status;
+
+    if (stream == NULL) {
+        return io_error(error, "open", path, errno);
+    }
+    status = write_stream(stream, path, data, n_bytes, error);
+    if (fclose(stream) != 0 && status == VP_OK) {
+        status = io_error(error, "write", path, errno);
+    }
+    return status;
+}
+
+static vp_status_t replace(const char *path, const void *data, size_t n_bytes, vp_error_t *error)
 {
     static const char suffix[] = ".XXXXXX";
     size_t path_bytes = strlen(path);
-    char *temporary;
+    char *temporary = malloc(path_bytes + sizeof(suffix));
     int descriptor;
     vp_status_t status;
 
-    if (strcmp(path, "-") == 0) {
-        return write_stream(stdout, "standard output", data, n_bytes, error);
-    }
-    temporary = malloc(path_bytes + sizeof(suffix));
     if (temporary == NULL) {
         return vp_error_no_memory(error, path);
     }
@@ -136,5 +149,33 @@ vp_status_t vp_file_write(const char *path, const void *data, size_t n_bytes, vp
         (void)unlink(temporary);
     }
     free(temporary);
+    return status;
+}
+
+vp_status_t vp_file_write(const char *path, const void *data, size_t n_bytes, vp_error_t *error)
+{
+    struct stat facts;
+    char *target;
+    vp_status_t status;
+
+    if (strcmp(path, "-") == 0) {
+        return write_stream(stdout, "standard output", data, n_bytes, error);
+    }
+    if (path[0] == '\0') {
+        return vp_error_set(error, VP_ERR_USAGE, "the name of the file to write is empty");
+    }
+    if (stat(path, &facts) != 0) {
+        return replace(path, data, n_bytes, error);
+    }
+    if (!S_ISREG(facts.st_mode)) {
+        return write_in_place(path, data, n_bytes, error);
+    }
+    /* Behind a symbolic link the file itself is replaced, not the link. */
+    target = realpath(path, NULL);
+    if (target == NULL) {
+        return io_error(error, "find", path, errno);
+    }
+    status = replace(target, data, n_bytes, error);
+    free(target);
     return status;
 }

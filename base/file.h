@@ -21,9 +21,10 @@ vp_status_t vp_file_read(const char *path, size_t max_bytes, char **data_p, size
                          vp_error_t *error) VP_MUST_CHECK;
 
 /*
- * Writes a file through a temporary one in the same directory and a rename.
- * "-" writes to standard output. VP_ERR_IO on any failure; the temporary file
- * is then removed.
+ * Writes a file through a temporary one in the same directory and a rename; a
+ * symbolic link is followed. Devices, pipes and sockets are written in place,
+ * "-" is standard output. VP_ERR_IO on any failure; the temporary file is then
+ * removed. VP_ERR_USAGE: empty path.
  */
 vp_status_t vp_file_write(const char *path, const void *data, size_t n_bytes,
                           vp_error_t *error) VP_MUST_CHECK;
