@@ -22,37 +22,9 @@ const char *vp_verdict_text(vp_verdict_t verdict)
     return "unknown verdict";
 }
 
-/* Every rank needs a place of its own: fills both orders, false when one has none. */
-static bool copy_order(vp_engine_t *engine, const uint32_t *topology_rank)
-{
-    uint32_t rank, n = engine->n_ranks;
-
-    memset(engine->place_rank, 0xff, n * sizeof(*engine->place_rank));
-    for (rank = 0; rank < n; rank++) {
-        uint32_t place = topology_rank[rank];
-
-        if (place >= n || engine->place_rank[place] != UINT32_MAX) {
-            return false;
-        }
-        engine->place[rank] = place;
-        engine->place_rank[place] = rank;
-    }
-    return true;
-}
-
-static vp_fit_t find_fit(vp_engine_t *engine, const uint32_t *topology_rank)
-{
-    if (engine->model == NULL) {
-        return VP_FIT_NO_CATALOG;
-    }
-    if (engine->model->n_ranks != engine->n_ranks) {
-        return VP_FIT_OTHER_SIZE;
-    }
-    return copy_order(engine, topology_rank) ? VP_FIT_OK : VP_FIT_NO_PLACE;
-}
-
-static vp_status_t fill_engine(vp_engine_t *engine, const uint32_t *topology_rank,
-                               const uint64_t *peer_key, vp_error_t *error)
+static vp_status_t fill_engine(vp_engine_t *engine, const vp_catalog_t *catalog,
+                               const uint32_t *topology_rank, const uint64_t *peer_key,
+                               vp_error_t *error)
 {
     size_t n = engine->n_ranks;
 
@@ -63,8 +35,7 @@ static vp_status_t fill_engine(vp_engine_t *engine, const uint32_t *topology_ran
         return vp_error_no_memory(error, "the engine of a communicator");
     }
     memcpy(engine->peer_key, peer_key, n * sizeof(*peer_key));
-    engine->fit = find_fit(engine, topology_rank);
-    return VP_OK;
+    return vp_engine_place(engine, catalog, topology_rank, error);
 }
 
 vp_status_t vp_engine_create(const vp_catalog_t *catalog, vp_lanes_t *lanes,
@@ -79,15 +50,13 @@ vp_status_t vp_engine_create(const vp_catalog_t *catalog, vp_lanes_t *lanes,
     if (engine == NULL) {
         return vp_error_no_memory(error, "the engine of a communicator");
     }
-    engine->catalog = catalog;
-    engine->model = catalog == NULL ? NULL : catalog->model;
     engine->lanes = lanes;
     engine->around = *surroundings;
     engine->options = *options;
     engine->counters = counters;
     engine->rank = surroundings->rank;
     engine->n_ranks = surroundings->n_ranks;
-    status = fill_engine(engine, topology_rank, peer_key, error);
+    status = fill_engine(engine, catalog, topology_rank, peer_key, error);
     if (status != VP_OK) {
         vp_engine_destroy(engine);
         return status;
@@ -105,6 +74,7 @@ void vp_engine_destroy(vp_engine_t *engine)
     free(engine->place);
     free(engine->place_rank);
     free(engine->peer_key);
+    vp_catalog_destroy(engine->own_catalog);
     free(engine);
 }
 
@@ -136,6 +106,9 @@ static vp_status_t exchange_headers(vp_engine_t *engine, vp_work_t *work, vp_err
     vp_status_t status;
 
     work->obstacles = work->call->obstacles;
+    if (!vp_windows_usable(engine)) {
+        work->obstacles |= VP_OBSTACLE_PATH;
+    }
     if (work->obstacles == 0) {
         vp_windows_register(engine, work);
     }

@@ -48,8 +48,10 @@ typedef struct vp_engine_options {
     uint32_t min_gain_percent; /* pass on when the pairwise exchange is predicted to be
                                   less than this much slower than the plan; 0: always carry */
     uint32_t timeout_ms;       /* give up waiting for a lane after this long; 0: never */
-    const char *trace;         /* write one JSON line per call to FILE.RANK; NULL: off. Borrowed */
-    const vp_log_t *log;       /* borrowed; NULL: silent */
+    /* Append one JSON line per call to this file; NULL: off. Borrowed; engines may share it. */
+    const char *trace;
+    const char *name;    /* of the communicator, for the trace; NULL: "". Borrowed */
+    const vp_log_t *log; /* borrowed; NULL: silent */
 } vp_engine_options_t;
 
 /* Process-wide counters; the engine adds to them atomically. */
@@ -64,6 +66,7 @@ typedef struct vp_counters {
     uint64_t key_exchanges;               /* calls in which some rank's remote keys changed */
     uint64_t sent_bytes[VP_N_PATH_KINDS]; /* by kind of the instance, own lanes */
     uint64_t self_bytes;
+    uint64_t n_trace_failures; /* only the first one of a process is told */
 } vp_counters_t;
 
 /* Why a rank cannot have this call carried; bits of vp_call_t.obstacles. */
@@ -72,7 +75,8 @@ typedef struct vp_counters {
     X(VP_OBSTACLE_LAYOUT, 1, "a datatype with gaps")                                               \
     X(VP_OBSTACLE_HOST, 2, "host buffers (coll_variopath_host is off)")                            \
     X(VP_OBSTACLE_MEMORY, 3, "memory that a transport cannot register")                            \
-    X(VP_OBSTACLE_SHUTDOWN, 4, "MPI is being finalized")
+    X(VP_OBSTACLE_SHUTDOWN, 4, "MPI is being finalized")                                           \
+    X(VP_OBSTACLE_PATH, 7, "a path that was closed after a failure")
 
 enum {
 #define VP_OBSTACLE_ENUM(name, bit, text) name = 1 << (bit),
@@ -109,13 +113,13 @@ typedef struct vp_engine vp_engine_t;
  * One engine per communicator. Local: no communication, quick. Borrows
  * catalog, lanes, counters and everything the options point to until it is
  * destroyed; copies the arrays.
- *   topology_rank[n_ranks]  the model's rank of each communicator rank, a
- *                           permutation of 0 .. model->n_ranks - 1
+ *   topology_rank[n_ranks]  the model's rank of each communicator rank, all
+ *                           different; any subset in any order
  *   peer_key[n_ranks]       identity of each process, equal in all communicators
  * A rank that cannot take part must still be there to say so, or the others
  * wait for it: catalog may be NULL (it could not be loaded), lanes may be NULL
- * (UCX could not be opened), the catalog may describe another number of ranks,
- * and topology_rank may be no permutation. The engine then joins the agreement
+ * (UCX could not be opened), the catalog may describe fewer ranks than there
+ * are, and topology_rank may not fit it. The engine then joins the agreement
  * of the first call and passes every call on. VP_ERR_NO_MEMORY.
  */
 vp_status_t vp_engine_create(const vp_catalog_t *catalog, vp_lanes_t *lanes,

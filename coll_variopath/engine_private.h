@@ -30,8 +30,12 @@ typedef struct vp_link {
 } vp_link_t;
 
 struct vp_engine {
-    const vp_catalog_t *catalog; /* NULL, like model: fit is VP_FIT_NO_CATALOG */
+    const vp_catalog_t *catalog; /* of this communicator; NULL, like model: it does not fit */
     const vp_model_t *model;
+    vp_catalog_t *own_catalog; /* what catalog points to when ranks are missing */
+    uint64_t fingerprint;      /* of the whole topology's catalog, 0: none */
+    uint32_t catalog_ranks;    /* likewise */
+    uint64_t order_hash;       /* of topology_rank */
     vp_fit_t fit;
     vp_lanes_t *lanes; /* may be NULL */
     vp_surroundings_t around;
@@ -97,6 +101,10 @@ typedef struct vp_work {
     bool self_done;
 } vp_work_t;
 
+/* place.c: which part of the catalog this communicator is; sets fit, catalog, model, places. */
+vp_status_t vp_engine_place(vp_engine_t *engine, const vp_catalog_t *catalog,
+                            const uint32_t *topology_rank, vp_error_t *error) VP_MUST_CHECK;
+
 /* setup.c: first call on a communicator; leaves the engine ready or declined. */
 vp_status_t vp_engine_setup(vp_engine_t *engine, vp_error_t *error) VP_MUST_CHECK;
 void vp_engine_setup_undo(vp_engine_t *engine);
@@ -145,6 +153,8 @@ vp_status_t vp_windows_prepare(vp_engine_t *engine, vp_work_t *work,
 /* Collective, when any rank's keys changed. Passes the call on when a window does not open. */
 vp_status_t vp_windows_exchange(vp_engine_t *engine, vp_work_t *work,
                                 vp_error_t *error) VP_MUST_CHECK;
+/* False when a window was lost with its endpoint, after a failure on any communicator. */
+bool vp_windows_usable(const vp_engine_t *engine);
 void vp_windows_close_all(vp_engine_t *engine);
 vp_link_t *vp_windows_find(const vp_engine_t *engine, uint32_t peer, uint32_t source_class,
                            uint32_t destination_class);

@@ -118,6 +118,11 @@ static vp_status_t run_lane(vp_engine_t *engine, vp_work_t *work, size_t index, 
         return status;
     }
     count_lane(engine, work, lane);
+    vp_log(engine->options.log, VP_LOG_DEBUG,
+           "activation %u: %llu bytes to rank %u over %s in %llu ns", lane->activation,
+           (unsigned long long)lane->n_bytes, engine->place_rank[lane->destination],
+           vp_path_kind_text(engine->model->instances[lane->instance].kind),
+           (unsigned long long)(vp_clock_ns() - start_ns));
     if (work->times != NULL) {
         work->times[index].start_ns = start_ns - work->start_ns;
         work->times[index].end_ns = vp_clock_ns() - work->start_ns;

@@ -250,9 +250,10 @@ static void close_path(vp_lanes_t *lanes, vp_path_t *path)
             ucp_worker_destroy(path->worker);
         }
     }
+    /* A retired worker has a put under way; UCX aborts when it is destroyed. It stays. */
     for (retired = path->retired; retired != NULL; retired = next) {
         next = retired->next;
-        ucp_worker_destroy(retired->worker);
+        path->stuck = true;
         free(retired);
     }
     if (path->context != NULL && !path->stuck) {

@@ -92,6 +92,8 @@ void vp_lanes_unregister(vp_lanes_t *lanes, vp_region_t *region); /* NULL is fin
 vp_status_t vp_lanes_open_window(vp_lanes_t *lanes, uint64_t peer_key, uint32_t source_class,
                                  uint32_t destination_class, const void *keys, size_t n_bytes,
                                  vp_window_t **window_p, vp_error_t *error) VP_MUST_CHECK;
+/* False once its endpoint is gone: nothing can be put through it any more. */
+bool vp_lanes_window_usable(vp_lanes_t *lanes, const vp_window_t *window);
 void vp_lanes_close_window(vp_lanes_t *lanes, vp_window_t *window); /* NULL is fine */
 
 /*

@@ -252,6 +252,16 @@ void vp_lanes_window_blind(vp_path_t *path, ucp_ep_h ucp)
     }
 }
 
+bool vp_lanes_window_usable(vp_lanes_t *lanes, const vp_window_t *window)
+{
+    bool usable;
+
+    vp_lanes_lock(lanes);
+    usable = window->ucp != NULL;
+    vp_lanes_unlock(lanes);
+    return usable;
+}
+
 void vp_lanes_close_window(vp_lanes_t *lanes, vp_window_t *window)
 {
     vp_window_t **link_p;

@@ -13,6 +13,7 @@ coll_variopath_libvp_engine_la_SOURCES = \
 	coll_variopath/lanes_memory.c \
 	coll_variopath/lanes_operation.c \
 	coll_variopath/lanes_private.h \
+	coll_variopath/place.c \
 	coll_variopath/record.c coll_variopath/record.h \
 	coll_variopath/setup.c \
 	coll_variopath/surroundings.h \

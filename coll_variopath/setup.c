@@ -139,39 +139,21 @@ static bool write_addresses(const vp_engine_t *engine, vp_writer_t *writer)
 static vp_facts_t own_facts(const vp_engine_t *engine, bool able, size_t address_bytes)
 {
     const vp_engine_options_t *options = &engine->options;
-    vp_facts_t facts = {
+    const vp_facts_t facts = {
         .version = VP_PROTOCOL_VERSION,
         .able = able,
         .fit = (uint32_t)engine->fit,
         .carry_host = options->carry_host,
-        .catalog_ranks = engine->model == NULL ? 0 : engine->model->n_ranks,
-        .fingerprint = engine->catalog == NULL ? 0 : engine->catalog->fingerprint,
+        .catalog_ranks = engine->catalog_ranks,
+        .fingerprint = engine->fingerprint,
+        .order_hash = engine->order_hash,
         .scheduler_hash = vp_hash64(options->scheduler, strlen(options->scheduler)),
         .alpha_ns = options->alpha_ns,
         .sync = (uint32_t)options->sync,
         .min_gain_percent = options->min_gain_percent,
         .address_bytes = address_bytes,
     };
-    uint64_t order = 0;
-    uint32_t rank;
 
-    if (engine->fit != VP_FIT_OK) {
-        return facts;
-    }
-    /* Byte order must not matter: mix the places one after the other. */
-    for (rank = 0; rank < engine->n_ranks; rank++) {
-        uint8_t bytes[12];
-        unsigned i;
-
-        for (i = 0; i < 8; i++) {
-            bytes[i] = (uint8_t)(order >> (8 * i));
-        }
-        for (i = 0; i < 4; i++) {
-            bytes[8 + i] = (uint8_t)(engine->place[rank] >> (8 * i));
-        }
-        order = vp_hash64(bytes, sizeof(bytes));
-    }
-    facts.order_hash = order;
     return facts;
 }
 
@@ -225,14 +207,12 @@ static void compare_facts(vp_engine_t *engine, const vp_facts_t *first, const vp
     if (engine->state == VP_ENGINE_DECLINED) {
         return;
     }
-    engine->fault = true;
     if (first->version != facts->version) {
         vp_engine_decline(engine, rank, "ranks 0 and %u use different %s", rank, what);
     } else if (facts->fit != VP_FIT_OK) {
         decline_misfit(engine, facts, rank);
     } else if (!facts->carry_host) {
-        /* Lanes carry no other memory yet. Leaving host buffers alone is a choice. */
-        engine->fault = false;
+        /* Lanes carry no other memory yet. */
         vp_engine_decline(engine, rank,
                           "rank %u leaves host buffers alone (coll_variopath_host is off)", rank);
     } else if (!facts->able) {
@@ -240,6 +220,8 @@ static void compare_facts(vp_engine_t *engine, const vp_facts_t *first, const vp
     } else if (what != NULL) {
         vp_engine_decline(engine, rank, "ranks 0 and %u use different %s", rank, what);
     }
+    /* To leave host buffers alone is a choice, all else a fault. */
+    engine->fault = engine->state == VP_ENGINE_DECLINED && facts->carry_host;
 }
 
 static vp_status_t exchange_facts(vp_engine_t *engine, const vp_facts_t *mine, uint64_t *largest_p,

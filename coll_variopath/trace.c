@@ -90,18 +90,16 @@ static void add_lanes(const vp_engine_t *engine, const vp_work_t *work, vp_write
 
 static void write_line(vp_engine_t *engine, const vp_writer_t *line)
 {
-    char path[4096];
-    int length, fd = -1;
+    int fd = open(engine->options.trace, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
 
-    length = snprintf(path, sizeof(path), "%s.%u", engine->options.trace, engine->rank);
-    if (length > 0 && (size_t)length < sizeof(path)) {
-        fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-    }
     /* One write: communicators that share a file do not mix their lines. */
     if (fd < 0 || write(fd, line->data, line->n_bytes) != (ssize_t)line->n_bytes) {
-        vp_log(engine->options.log, VP_LOG_WARN,
-               "cannot write the trace to %s.%u; tracing stops on this communicator",
-               engine->options.trace, engine->rank);
+        if (__atomic_fetch_add(&engine->counters->n_trace_failures, 1, __ATOMIC_RELAXED) == 0) {
+            vp_log(engine->options.log, VP_LOG_WARN,
+                   "cannot write the trace to %s; tracing stops, check the path and its "
+                   "permissions",
+                   engine->options.trace);
+        }
         engine->options.trace = NULL;
     }
     if (fd >= 0) {
@@ -113,7 +111,9 @@ static void trace(vp_engine_t *engine, const vp_work_t *work, vp_status_t status
 {
     vp_writer_t line = VP_WRITER_INIT;
 
-    add(&line, "{\"call\":%" PRIu64 ",\"rank\":%u,\"ranks\":%u,\"verdict\":\"%s\",\"status\":",
+    add(&line, "{\"communicator\":");
+    add_string(&line, engine->options.name == NULL ? "" : engine->options.name);
+    add(&line, ",\"call\":%" PRIu64 ",\"rank\":%u,\"ranks\":%u,\"verdict\":\"%s\",\"status\":",
         engine->n_calls, engine->rank, engine->n_ranks, vp_verdict_text(work->outcome.verdict));
     add_string(&line, vp_status_text((int)status));
     add(&line, ",\"reason\":");

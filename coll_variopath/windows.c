@@ -90,6 +90,20 @@ void vp_windows_close_all(vp_engine_t *engine)
     }
 }
 
+bool vp_windows_usable(const vp_engine_t *engine)
+{
+    uint32_t i;
+
+    for (i = 0; i < engine->link_begin[engine->n_ranks]; i++) {
+        const vp_window_t *window = engine->links[i].window;
+
+        if (window != NULL && !vp_lanes_window_usable(engine->lanes, window)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 vp_link_t *vp_windows_find(const vp_engine_t *engine, uint32_t peer, uint32_t source_class,
                            uint32_t destination_class)
 {

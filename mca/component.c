@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "mca/component.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "ompi/proc/proc.h"
+
 static int component_register(void);
 static int component_open(void);
 static int component_close(void);
@@ -65,6 +70,7 @@ static int component_open(void)
     opal_output_set_verbosity(component->output, component->params.verbose);
     component->log = (vp_log_t){write_log, component, component->params.verbose};
     (void)opal_show_help_add_dir(component->params.help_dir);
+    vp_peers_publish(); /* before the processes exchange what they published */
     return OMPI_SUCCESS;
 }
 
@@ -73,14 +79,28 @@ static int component_close(void)
     vp_component_t *component = &mca_coll_variopath_component;
     const vp_counters_t *counters = &component->counters;
 
-    vp_log(&component->log, VP_LOG_NOTE, "closing: %llu calls carried, %llu staged, %llu passed on",
+    vp_log(&component->log, VP_LOG_CALL, "closing: %llu calls carried, %llu staged, %llu passed on",
            (unsigned long long)counters->n_carried, (unsigned long long)counters->n_staged,
            (unsigned long long)counters->n_passed_on);
     vp_process_close();
+    free(component->trace);
+    component->trace = NULL;
     component->log.write = NULL;
     opal_output_close(component->output);
     component->output = -1;
     return OMPI_SUCCESS;
+}
+
+/* Each process writes a file of its own, whatever its ranks in communicators are. */
+static void name_trace(vp_component_t *component)
+{
+    const char *prefix = component->params.trace;
+
+    if (NULL != prefix && '\0' != prefix[0] &&
+        0 > asprintf(&component->trace, "%s.%u", prefix,
+                     (unsigned)ompi_proc_local()->super.proc_name.vpid)) {
+        component->trace = NULL;
+    }
 }
 
 static int component_init_query(bool progress_threads, bool mpi_threads)
@@ -88,5 +108,6 @@ static int component_init_query(bool progress_threads, bool mpi_threads)
     (void)progress_threads;
     /* Remembered here: MPI_T_init_thread, at whatever level, overwrites what Open MPI knows. */
     mca_coll_variopath_component.threads = mpi_threads;
+    name_trace(&mca_coll_variopath_component);
     return OMPI_SUCCESS;
 }

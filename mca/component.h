@@ -9,6 +9,7 @@
  *   process.c     per process: catalog, lanes, finalization
  *   module.c      per communicator: query, enable, disable, saved functions
  *   help.c        messages to the user
+ *   peers.c       is the component chosen on all ranks?
  *   below.c       the collectives below us, as the engine's surroundings
  *   alltoallv.c   MPI_Alltoallv and MPI_Alltoall
  *
@@ -43,7 +44,7 @@ typedef struct vp_params {
     char *topology;
     bool host;
     char *scheduler;
-    int sync;
+    char *sync;
     unsigned long long alpha_ns;
     unsigned int min_gain_percent;
     char *trace;
@@ -61,6 +62,7 @@ typedef struct vp_component {
     bool threads; /* MPI_THREAD_MULTIPLE was granted to MPI_Init_thread */
     int output;   /* stream of coll_variopath_verbose */
     vp_log_t log;
+    char *trace; /* file of this process, NULL: off */
 } vp_component_t;
 
 OMPI_DECLSPEC extern vp_component_t mca_coll_variopath_component;
@@ -83,6 +85,14 @@ OBJ_CLASS_DECLARATION(vp_module_t);
 
 /* params.c, counters.c: register everything with Open MPI. An OMPI error code. */
 int vp_params_register(vp_component_t *component);
+/*
+ * A parameter whose value is not known, NULL when all are: its name, the value
+ * and what is known instead.
+ */
+const char *vp_params_refusal(const vp_params_t *params, const char **value_p,
+                              const char **known_p);
+bool vp_params_overrides(const vp_params_t *params, const char *collective);
+bool vp_params_sync(const vp_params_t *params, vp_sync_t *sync_p);
 int vp_counters_register(vp_component_t *component);
 
 /* version.c: true when the running Open MPI has the layouts this was built for; says so otherwise.
@@ -108,6 +118,14 @@ void vp_process_hold(void);
 void vp_process_drop(void);
 /* Frees what is left; called when the component closes. */
 void vp_process_close(void);
+
+/*
+ * peers.c: publishes what the selection of this component depends on, and
+ * finds the first rank of a communicator that published something else or
+ * nothing (its size: none). All members get such an answer, or none does.
+ */
+void vp_peers_publish(void);
+int vp_peers_find_other(struct ompi_communicator_t *comm);
 
 /* module.c */
 mca_coll_base_module_t *vp_module_query(struct ompi_communicator_t *comm, int *priority);

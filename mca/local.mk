@@ -13,6 +13,7 @@ mca_mca_coll_variopath_la_SOURCES = \
 	mca/module.c \
 	mca/ompi.h \
 	mca/params.c \
+	mca/peers.c \
 	mca/process.c \
 	mca/version.c \
 	mca/widen.c

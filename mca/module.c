@@ -66,51 +66,72 @@ static int module_disable(mca_coll_base_module_t *base_module, struct ompi_commu
     return OMPI_SUCCESS;
 }
 
-/* Is `name` one of the comma-separated words of `list`? */
-static bool listed(const char *list, const char *name)
+/* Why a communicator is not served, in words; NULL when it is. */
+static const char *find_refusal(struct ompi_communicator_t *comm)
 {
-    size_t n_bytes = strlen(name);
-    const char *word = list;
+    const vp_params_t *params = &mca_coll_variopath_component.params;
+    const char *parameter;
+    const char *value;
+    const char *known;
 
-    while (NULL != word && '\0' != *word) {
-        size_t length = strcspn(word, ", ");
-
-        if (length == n_bytes && 0 == strncmp(word, name, n_bytes)) {
-            return true;
-        }
-        word += length;
-        word += strspn(word, ", ");
+    if (!params->enable || 0 > params->priority) {
+        return "coll_variopath_enable is off or coll_variopath_priority negative";
     }
-    return false;
+    if (params->min_ranks > ompi_comm_size(comm)) {
+        return "it has fewer ranks than coll_variopath_np";
+    }
+    if (!vp_process_configured()) {
+        return "neither coll_variopath_catalog nor coll_variopath_topology is set";
+    }
+    parameter = vp_params_refusal(params, &value, &known);
+    if (NULL != parameter) {
+        if (comm == &ompi_mpi_comm_world.comm && 0 == ompi_comm_rank(comm)) {
+            vp_help("bad-value", parameter, value, known);
+        }
+        return "a parameter has an unknown value";
+    }
+    return NULL;
+}
+
+/* Told by the first rank that others differ from, once per job at most. */
+static void tell_difference(struct ompi_communicator_t *comm, int other)
+{
+    static bool told = false;
+
+    if (!told && comm == &ompi_mpi_comm_world.comm && 0 == ompi_comm_rank(comm)) {
+        vp_help("not-everywhere", comm->c_name, other);
+    }
+    told = true;
 }
 
 /*
  * Local and quick: communicators of MPI_Comm_idup are selected inside a
- * progress callback, where nothing may block. It looks only at parameters,
- * which are the job's, never at whether this rank's catalog loads: a rank that
- * cannot take part must still be there to say so.
+ * progress callback, where nothing may block. It looks only at parameters, and
+ * at what all members published of theirs, never at whether this rank's
+ * catalog loads: a rank that cannot take part must still be there to say so.
  */
 mca_coll_base_module_t *vp_module_query(struct ompi_communicator_t *comm, int *priority)
 {
     const vp_component_t *component = &mca_coll_variopath_component;
     const vp_params_t *params = &component->params;
+    const char *refusal;
     vp_module_t *module;
+    int other;
 
     *priority = -1;
-    if (!params->enable || 0 > params->priority || OMPI_COMM_IS_INTER(comm) ||
-        1 >= ompi_comm_size(comm) || params->min_ranks > ompi_comm_size(comm)) {
+    if (OMPI_COMM_IS_INTER(comm) || 1 >= ompi_comm_size(comm)) {
         return NULL;
     }
-    if (!vp_process_configured()) {
-        vp_log(&component->log, VP_LOG_NOTE,
-               "%s: not used: neither coll_variopath_catalog nor coll_variopath_topology is set",
-               comm->c_name);
-        return NULL;
-    }
-    if (NULL == vp_schedule_find(params->scheduler)) {
-        if (comm == &ompi_mpi_comm_world.comm && 0 == ompi_comm_rank(comm)) {
-            vp_help("bad-scheduler", params->scheduler, vp_schedule_names());
+    refusal = find_refusal(comm);
+    if (NULL != refusal) {
+        if (0 == ompi_comm_rank(comm)) {
+            vp_log(&component->log, VP_LOG_NOTE, "%s: not served: %s", comm->c_name, refusal);
         }
+        return NULL;
+    }
+    other = vp_peers_find_other(comm);
+    if (ompi_comm_size(comm) != other) {
+        tell_difference(comm, other);
         return NULL;
     }
     module = OBJ_NEW(vp_module_t);
@@ -119,10 +140,10 @@ mca_coll_base_module_t *vp_module_query(struct ompi_communicator_t *comm, int *p
     }
     module->super.coll_module_enable = module_enable;
     module->super.coll_module_disable = module_disable;
-    if (listed(params->collectives, "alltoallv")) {
+    if (vp_params_overrides(params, "alltoallv")) {
         module->super.coll_alltoallv = vp_alltoallv;
     }
-    if (listed(params->collectives, "alltoall")) {
+    if (vp_params_overrides(params, "alltoall")) {
         module->super.coll_alltoall = vp_alltoall;
     }
     *priority = params->priority;
@@ -150,28 +171,24 @@ static void identify_peers(const vp_module_t *module, uint32_t *topology_rank, u
     }
 }
 
-static vp_sync_t chosen_sync(int parameter)
-{
-    return 1 + (int)VP_SYNC_BARRIER == parameter ? VP_SYNC_BARRIER : VP_SYNC_FREE;
-}
-
 static vp_status_t create_engine(vp_module_t *module, uint32_t *topology_rank, uint64_t *peer_key,
                                  vp_error_t *error)
 {
     vp_component_t *component = &mca_coll_variopath_component;
     const vp_params_t *params = &component->params;
-    const vp_engine_options_t options = {
+    vp_engine_options_t options = {
         .carry_host = params->host,
-        .sync = chosen_sync(params->sync),
         .scheduler = params->scheduler,
         .alpha_ns = params->alpha_ns,
         .min_gain_percent = params->min_gain_percent,
         .timeout_ms = params->timeout_ms,
-        .trace = NULL != params->trace && '\0' != params->trace[0] ? params->trace : NULL,
+        .trace = component->trace,
+        .name = module->comm->c_name,
         .log = &component->log,
     };
     vp_surroundings_t surroundings;
 
+    (void)vp_params_sync(params, &options.sync); /* known: the communicator would not be served */
     identify_peers(module, topology_rank, peer_key);
     vp_below_fill(module, &surroundings);
     return vp_engine_create(vp_process_catalog(),

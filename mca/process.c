@@ -49,7 +49,7 @@ static vp_status_t build_catalog(const char *topology, vp_catalog_t **catalog_p,
     vp_status_t status = vp_topology_resolve(topology, &model, error);
 
     if (VP_OK == status) {
-        status = vp_catalog_build(&model, NULL, &catalog, error);
+        status = vp_catalog_make(&model, VP_BUILD_AUTO, NULL, NULL, &catalog, error);
     }
     if (VP_OK == status) {
         status = vp_catalog_seal(catalog, error);

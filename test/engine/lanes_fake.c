@@ -207,6 +207,13 @@ vp_status_t vp_lanes_open_window(vp_lanes_t *lanes, uint64_t peer_key, uint32_t 
     return VP_OK;
 }
 
+bool vp_lanes_window_usable(vp_lanes_t *lanes, const vp_window_t *window)
+{
+    (void)lanes;
+    (void)window;
+    return !lanes_fake.knobs.lose_windows;
+}
+
 void vp_lanes_close_window(vp_lanes_t *lanes, vp_window_t *window)
 {
     (void)lanes;

@@ -8,6 +8,7 @@
 #ifndef VP_TEST_LANES_FAKE_H
 #define VP_TEST_LANES_FAKE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Of this process; 0: never. Counted from 1. */
@@ -17,6 +18,7 @@ typedef struct lanes_fake_knobs {
     unsigned stall_put;     /* this put never completes */
     unsigned refuse_window; /* this window does not open */
     unsigned refuse_connect;
+    bool lose_windows; /* all windows are gone with their endpoints */
     unsigned refuse_region;
     unsigned generation; /* part of the keys: memory came back at the same address */
 } lanes_fake_knobs_t;

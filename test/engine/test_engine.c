@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "engine_rank.h"
+#include "planner.h"
 
 enum { SEED = 20, LARGE = 150000 };
 
@@ -74,6 +75,21 @@ START_TEST(ranks_may_be_placed_in_any_order)
     for (i = 0; i < 5; i++) {
         cluster.order[i] = _i == 0 ? 4 - i : (i + 2) % 5;
     }
+    cluster.seed = SEED;
+    cluster_run(&cluster, body_random);
+}
+END_TEST
+
+/* A sub-communicator: some of the catalog's ranks, in an order of their own. */
+START_TEST(some_ranks_of_the_catalog)
+{
+    static const uint32_t orders[3][4] = {{5, 0, 3, 2}, {1, 2, 3, 4}, {5, 4, 3, 0}};
+    cluster_t cluster;
+
+    cluster_make(&cluster, 4);
+    vp_catalog_destroy(cluster.catalog);
+    cluster.catalog = planner_catalog(6);
+    memcpy(cluster.order, orders[_i], sizeof(orders[_i]));
     cluster.seed = SEED;
     cluster_run(&cluster, body_random);
 }
@@ -333,6 +349,7 @@ static Suite *engine_suite(void)
     tcase_add_test(tcase, random_demands_with_a_barrier_per_activation);
     tcase_add_test(tcase, random_demands_with_thread_locks);
     tcase_add_loop_test(tcase, ranks_may_be_placed_in_any_order, 0, 2);
+    tcase_add_loop_test(tcase, some_ranks_of_the_catalog, 0, 3);
     tcase_add_test(tcase, keys_travel_only_when_they_change);
     tcase_add_test(tcase, empty_demands_and_a_single_sender);
     tcase_add_test(tcase, truncation_reaches_the_ranks_concerned);

@@ -413,6 +413,26 @@ START_TEST(a_collective_below_that_fails_is_an_error)
 }
 END_TEST
 
+/* After a failure elsewhere a rank finds windows of this communicator gone. */
+static void body_lost_windows(uint32_t rank, void *argument)
+{
+    engine_rank_t self;
+    traffic_t traffic;
+    buffers_t buffers;
+
+    start(&self, rank, argument, &traffic, &buffers);
+    engine_rank_carry(&self, self.engine, &buffers, 1);
+    lanes_fake.knobs.lose_windows = rank == VICTIM;
+    engine_rank_pass(&self, self.engine, &buffers, 0, "rank 2: a path that was closed");
+    engine_rank_stop(&self);
+}
+
+START_TEST(lost_windows_pass_on_before_the_first_byte)
+{
+    run(body_lost_windows, VP_SYNC_FREE, NULL);
+}
+END_TEST
+
 enum { MISFIT_NONE, MISFIT_SIZE, MISFIT_TWICE, MISFIT_OUTSIDE, N_MISFITS };
 
 /* A rank whose catalog does not fit must not leave the others waiting. */
@@ -420,7 +440,7 @@ static void body_misfit(uint32_t rank, void *argument)
 {
     static const char *const texts[N_MISFITS] = {
         "rank 2 has no catalog",
-        "the catalog of rank 2 describes 6 ranks, the communicator has 4",
+        "the catalog of rank 2 describes 3 ranks, the communicator has 4",
         "the catalog of rank 2 has no place for every rank",
         "the catalog of rank 2 has no place for every rank",
     };
@@ -432,7 +452,7 @@ static void body_misfit(uint32_t rank, void *argument)
 
     if (rank == VICTIM) {
         cluster.catalog = *which == MISFIT_NONE   ? NULL
-                          : *which == MISFIT_SIZE ? planner_catalog(N_RANKS + 2)
+                          : *which == MISFIT_SIZE ? planner_catalog(N_RANKS - 1)
                                                   : cluster.catalog;
         cluster.order[1] = *which == MISFIT_TWICE ? 0 : *which == MISFIT_OUTSIDE ? N_RANKS : 1;
     }
@@ -479,6 +499,7 @@ static Suite *faults_suite(void)
     tcase_add_test(tcase, a_planner_that_fails_passes_the_call_on);
     tcase_add_test(tcase, too_little_gain_passes_the_call_on);
     tcase_add_loop_test(tcase, a_catalog_that_does_not_fit_passes_all_on, 0, N_MISFITS);
+    tcase_add_test(tcase, lost_windows_pass_on_before_the_first_byte);
     tcase_add_test(tcase, verdicts_have_words);
     suite_add_tcase(suite, tcase);
 

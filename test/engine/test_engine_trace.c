@@ -74,7 +74,9 @@ static void body_trace(uint32_t rank, void *argument)
     buffers_t buffers;
     uint32_t i;
 
-    cluster.options.trace = cluster.extra;
+    (void)snprintf(path, sizeof(path), "%s.%u", (const char *)cluster.extra, rank);
+    cluster.options.trace = path;
+    cluster.options.name = "world \"1\"";
     engine_rank_start(&self, rank, &cluster, true);
     traffic_random(&traffic, cluster.n_ranks, SEED, 3000);
     for (i = 0; i < N_RANKS; i++) {
@@ -83,7 +85,6 @@ static void body_trace(uint32_t rank, void *argument)
     buffers_make(&self, &traffic, &buffers);
     engine_rank_carry(&self, self.engine, &buffers, 1);
     engine_rank_pass(&self, self.engine, &buffers, VP_OBSTACLE_IN_PLACE, "in-place");
-    (void)snprintf(path, sizeof(path), "%s.%u", cluster.options.trace, rank);
     check_trace(path, rank, cluster.n_ranks);
     RANKS_EQUAL(unlink(path), 0);
     engine_rank_stop(&self);

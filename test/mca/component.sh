@@ -51,7 +51,7 @@ check "enable 0: not carried" lacks "$output" "coll_variopath_carried"
 
 launch 60 4 --mca coll variopath --mca coll_variopath_scheduler nonsense "$program" >"$output" 2>&1
 check "unknown scheduler: verified" contains "$output" "verified: every byte of every call is right"
-check "unknown scheduler: said once" equal "$(grep -c 'Scheduler: nonsense' "$output")" 1
+check "unknown scheduler: said once" equal "$(grep -c 'Value:     nonsense' "$output")" 1
 
 launch 60 1 --mca coll variopath --mca coll_variopath_host 1 "$program" >"$output" 2>&1
 check "one rank: verified" contains "$output" "verified: every byte of every call is right"
