@@ -12,7 +12,7 @@
 #include "sim/demand_moe.h"
 #include "sim/random.h"
 
-enum { WEIGHT_MAX = 1024, PPM = 1000000 };
+enum { WEIGHT_MAX = 1024, PPM = 1000000, MAX_HOT_FACTOR = 1000000 };
 #define MAX_BYTES_PER_RANK (UINT64_C(1) << 50)
 
 bool vp_demand_kind_parse(const char *text, vp_demand_kind_t *kind_p)
@@ -46,10 +46,16 @@ static vp_status_t check_options(const vp_demand_options_t *options, vp_error_t 
         return vp_error_set(error, VP_ERR_USAGE, "the Zipf exponent is 0 to 10, not %g",
                             options->exponent);
     }
-    if (options->kind == VP_DEMAND_HOTSPOT &&
+    if (options->hot_factor == 0 || options->hot_factor > MAX_HOT_FACTOR) {
+        return vp_error_set(error, VP_ERR_USAGE,
+                            "a hot destination gets 1 to %d times the bytes of others, not %" PRIu32
+                            "; give --hot-factor in that range",
+                            MAX_HOT_FACTOR, options->hot_factor);
+    }
+    if ((options->kind == VP_DEMAND_HOTSPOT || options->hot_factor > 1) &&
         (options->n_hot == 0 || options->n_hot >= options->n_ranks || options->hot_ppm > PPM)) {
         return vp_error_set(error, VP_ERR_USAGE,
-                            "a hotspot has 1 to %" PRIu32 " hot ranks, not %" PRIu32 ", that draw "
+                            "there are 1 to %" PRIu32 " hot ranks, not %" PRIu32 ", that draw "
                             "at most all of the bytes",
                             options->n_ranks - 1, options->n_hot);
     }
@@ -135,6 +141,56 @@ static void weigh_destinations(const vp_demand_options_t *options, const uint32_
     }
 }
 
+/* Each weight k^-s once over all pairs, k = 1 .. n (n - 1), in random order. */
+static vp_status_t weigh_ranked_pairs(const vp_demand_options_t *options, uint64_t *state,
+                                      double *weights, vp_error_t *error)
+{
+    uint32_t n = options->n_ranks;
+    uint32_t *order;
+    vp_status_t status = vp_random_permutation(n * (n - 1), state, &order, error);
+    uint32_t pair = 0;
+    uint32_t i;
+    uint32_t j;
+
+    if (status != VP_OK) {
+        return status;
+    }
+    for (i = 0; i < n; i++) {
+        for (j = 0; j < n; j++) {
+            if (i != j) {
+                weights[(size_t)i * n + j] = pow((double)order[pair++] + 1.0, -options->exponent);
+            }
+        }
+    }
+    free(order);
+    return VP_OK;
+}
+
+/* The same for every row. */
+static vp_status_t weigh_ranked_rows(const vp_demand_options_t *options, uint64_t *state,
+                                     double *weights, vp_error_t *error)
+{
+    uint32_t n = options->n_ranks;
+    uint32_t *order;
+    vp_status_t status = VP_OK;
+    uint32_t i;
+    uint32_t k;
+
+    for (i = 0; i < n; i++) {
+        double *row = weights + (size_t)i * n;
+
+        status = vp_random_permutation(n - 1, state, &order, error);
+        if (status != VP_OK) {
+            return status;
+        }
+        for (k = 0; k + 1 < n; k++) {
+            row[k + (k >= i)] = pow((double)order[k] + 1.0, -options->exponent);
+        }
+        free(order);
+    }
+    return VP_OK;
+}
+
 /* Weights become bytes: multiples of the element, to the nearest. */
 static void scale(const vp_demand_options_t *options, const double *weights, uint64_t *demand_bytes)
 {
@@ -158,30 +214,72 @@ static void scale(const vp_demand_options_t *options, const double *weights, uin
     }
 }
 
+/* Fills weights[n_ranks][n_ranks], which is all 0. */
+static vp_status_t weigh(const vp_demand_options_t *options, uint64_t *state, double *weights,
+                         vp_error_t *error)
+{
+    bool is_zipf = options->kind == VP_DEMAND_ZIPF;
+    uint32_t *order;
+    vp_status_t status;
+
+    if (options->kind == VP_DEMAND_HOTSPOT || (is_zipf && options->over == VP_ZIPF_DESTINATIONS)) {
+        status = vp_random_permutation(options->n_ranks, state, &order, error);
+        if (status == VP_OK) {
+            weigh_destinations(options, order, weights);
+            free(order);
+        }
+        return status;
+    }
+    if (is_zipf && options->over == VP_ZIPF_RANKED_PAIRS) {
+        return weigh_ranked_pairs(options, state, weights, error);
+    }
+    if (is_zipf && options->over == VP_ZIPF_RANKED_ROWS) {
+        return weigh_ranked_rows(options, state, weights, error);
+    }
+    weigh_pairs(options, state, weights);
+    return VP_OK;
+}
+
+static vp_status_t heat_destinations(const vp_demand_options_t *options, uint64_t *state,
+                                     uint64_t *demand_bytes, vp_error_t *error)
+{
+    uint32_t n = options->n_ranks;
+    uint32_t *order;
+    vp_status_t status;
+    uint32_t i;
+    uint32_t k;
+
+    if (options->kind == VP_DEMAND_HOTSPOT || options->hot_factor == 1) {
+        return VP_OK;
+    }
+    status = vp_random_permutation(n, state, &order, error);
+    if (status != VP_OK) {
+        return status;
+    }
+    for (i = 0; i < n; i++) {
+        for (k = 0; k < options->n_hot; k++) {
+            demand_bytes[(size_t)i * n + order[k]] *= options->hot_factor;
+        }
+    }
+    free(order);
+    return VP_OK;
+}
+
 static vp_status_t generate_weighted(const vp_demand_options_t *options, uint64_t *demand_bytes,
                                      vp_error_t *error)
 {
     uint64_t state = options->seed;
-    uint32_t *order = NULL;
     double *weights = vp_array_new((size_t)options->n_ranks * options->n_ranks, sizeof(double));
-    vp_status_t status = VP_OK;
+    vp_status_t status;
 
     if (weights == NULL) {
         return vp_error_no_memory(error, "the weights of a demand");
     }
-    if (options->kind == VP_DEMAND_HOTSPOT ||
-        (options->kind == VP_DEMAND_ZIPF && options->over_destinations)) {
-        status = vp_random_permutation(options->n_ranks, &state, &order, error);
-        if (status == VP_OK) {
-            weigh_destinations(options, order, weights);
-        }
-    } else {
-        weigh_pairs(options, &state, weights);
-    }
+    status = weigh(options, &state, weights, error);
     if (status == VP_OK) {
         scale(options, weights, demand_bytes);
+        status = heat_destinations(options, &state, demand_bytes, error);
     }
-    free(order);
     free(weights);
     return status;
 }

@@ -9,6 +9,8 @@
  *          uniform in [0, 1): one draw per ordered pair, row by row.
  *          Over destinations instead: rank r is the k-th hottest destination, by
  *          a random permutation, and has the weight k^-s in every row.
+ *          Ranked: the weights 1, 2^-s, 3^-s, ... in random order, each once over
+ *          all pairs, or each once in every row.
  * moe:     every rank routes `tokens` tokens to `top_k` distinct of `experts`
  *          experts, expert e living on rank e mod n; an expert's popularity is
  *          Zipf over experts in a random permutation (exponent 0: equal). A
@@ -18,7 +20,9 @@
  *          equal parts, the rest to all others.
  *
  * Scaling of all but moe: the mean over all pairs hits bytes_per_rank /
- * (n - 1), or, with `scale_rows`, every row sums up to bytes_per_rank.
+ * (n - 1), or, with `scale_rows`, every row sums up to bytes_per_rank. After
+ * that, uniform, random and zipf multiply what goes to `n_hot` random
+ * destinations by `hot_factor`.
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
@@ -38,6 +42,14 @@ typedef enum vp_demand_kind {
     VP_DEMAND_HOTSPOT
 } vp_demand_kind_t;
 
+/* What a Zipf weight belongs to. */
+typedef enum vp_zipf_over {
+    VP_ZIPF_PAIRS,
+    VP_ZIPF_DESTINATIONS,
+    VP_ZIPF_RANKED_PAIRS,
+    VP_ZIPF_RANKED_ROWS
+} vp_zipf_over_t;
+
 typedef enum vp_dedup { VP_DEDUP_NONE, VP_DEDUP_RANK, VP_DEDUP_NODE } vp_dedup_t;
 
 typedef struct vp_demand_options {
@@ -48,15 +60,16 @@ typedef struct vp_demand_options {
     uint32_t element_bytes; /* >= 1 */
     double exponent;        /* >= 0 */
     bool scale_rows;
-    bool over_destinations;
-    uint32_t tokens; /* moe */
+    vp_zipf_over_t over; /* zipf */
+    uint32_t tokens;     /* moe */
     uint32_t experts;
     uint32_t top_k; /* 1 .. experts */
     uint32_t hidden;
     vp_dedup_t dedup;
     uint32_t ranks_per_node;
-    uint32_t n_hot; /* hotspot: 1 .. n_ranks - 1 */
-    uint32_t hot_ppm;
+    uint32_t n_hot;      /* 1 .. n_ranks - 1 */
+    uint32_t hot_ppm;    /* hotspot */
+    uint32_t hot_factor; /* 1 .. 1000000; uniform, random and zipf */
 } vp_demand_options_t;
 
 bool vp_demand_kind_parse(const char *text, vp_demand_kind_t *kind_p);

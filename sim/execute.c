@@ -65,7 +65,8 @@ static vp_status_t add_lane(play_t *play, const vp_lane_t *lane, uint32_t gate, 
                       .n_bytes = lane->n_bytes,
                       .overhead_ns = play->options->alpha_ns,
                       .gate = gate,
-                      .queue = queue};
+                      .queue = queue,
+                      .step = lane->activation};
 
     vp_path_over(play->machine, lane->source, lane->destination, lane->instance, &path);
     flow.n_links = path.n_links;

@@ -164,15 +164,20 @@ static void visit_flow(vp_network_t *network, uint32_t flow)
 
 static void visit_link(vp_network_t *network, uint32_t index)
 {
-    vp_link_run_t *link = &network->links[index];
+    vp_link_fill_t *fill = &network->link_fills[index];
+    const vp_link_run_t *link = &network->links[index];
     size_t i;
 
-    if (link->visited == network->fill || (!link->contended && link->n_members > 1)) {
+    if (fill->reached == network->fill) {
         return;
     }
-    link->visited = network->fill;
-    link->left = link->capacity;
-    link->n_left = (uint32_t)link->n_members;
+    fill->reached = network->fill;
+    if (!link->contended && link->n_members > 1) {
+        return;
+    }
+    fill->visited = network->fill;
+    fill->left = link->capacity;
+    fill->n_left = (uint32_t)link->n_members;
     network->fill_links[network->n_fill_links++] = index;
     for (i = 0; i < link->n_members; i++) {
         visit_flow(network, link->members[i].flow);
@@ -180,16 +185,23 @@ static void visit_link(vp_network_t *network, uint32_t index)
 }
 
 /*
- * Flows lie all over the memory, and large fills wait for it more than they
- * compute: the flows and hops that a list names are asked for ahead.
+ * Flows and routes lie all over the memory, and large fills wait for it more
+ * than they compute: those that a list names are asked for ahead.
  */
-static void prefetch(const vp_network_t *network, const uint32_t *list, size_t n, size_t at)
-{
-    enum { AHEAD = 8 };
+enum { AHEAD = 8 };
 
+static void prefetch_routes(const vp_network_t *network, const uint32_t *list, size_t n, size_t at)
+{
     if (at + 2 * AHEAD < n) {
-        __builtin_prefetch(&network->flows[list[at + 2 * AHEAD]]);
-        __builtin_prefetch(&network->hops[network->flows[list[at + AHEAD]].route]);
+        __builtin_prefetch(&network->route_begin[list[at + 2 * AHEAD]]);
+        __builtin_prefetch(&network->hops[network->route_begin[list[at + AHEAD]]]);
+    }
+}
+
+static void prefetch_flows(const vp_network_t *network, const uint32_t *list, size_t n, size_t at)
+{
+    if (at + AHEAD < n) {
+        __builtin_prefetch(&network->flows[list[at + AHEAD]]);
     }
 }
 
@@ -203,17 +215,17 @@ static void collect(vp_network_t *network, uint32_t seed)
     network->n_fill_links = 0;
     visit_flow(network, seed);
     for (at = 0; at < network->n_fill_flows; at++) {
-        const vp_flow_run_t *run = &network->flows[network->fill_flows[at]];
+        const uint32_t *route = &network->route_begin[network->fill_flows[at]];
 
-        prefetch(network, network->fill_flows, network->n_fill_flows, at);
-        for (i = 0; i < run->n_links; i++) {
-            visit_link(network, network->hops[run->route + i].link);
+        prefetch_routes(network, network->fill_flows, network->n_fill_flows, at);
+        for (i = route[0]; i < route[1]; i++) {
+            visit_link(network, network->hops[i].link);
         }
     }
 }
 
 /* The flow's bytes so far at the old rate, its end at the new one, to the nearest ns. */
-static vp_status_t set_rate(const vp_network_t *network, vp_flow_run_t *run, uint64_t rate,
+static vp_status_t set_rate(vp_network_t *network, vp_flow_run_t *run, uint64_t rate,
                             vp_error_t *error)
 {
     vp_uint128_t moved;
@@ -229,6 +241,7 @@ static vp_status_t set_rate(const vp_network_t *network, vp_flow_run_t *run, uin
                             "the simulator",
                             run->source, (unsigned long long)run->n_bytes);
     }
+    vp_usage_note(network, run);
     run->remaining -= moved < run->remaining ? moved : run->remaining;
     run->settled_ns = network->now_ns;
     run->rate = rate;
@@ -244,11 +257,11 @@ static vp_status_t set_rate(const vp_network_t *network, vp_flow_run_t *run, uin
 
 static vp_status_t freeze(vp_network_t *network, uint32_t flow, uint64_t rate, vp_error_t *error)
 {
-    vp_flow_run_t *run = &network->flows[flow];
+    const uint32_t *route = &network->route_begin[flow];
     uint32_t i;
 
-    for (i = 0; i < run->n_links; i++) {
-        vp_link_run_t *link = &network->links[network->hops[run->route + i].link];
+    for (i = route[0]; i < route[1]; i++) {
+        vp_link_fill_t *link = &network->link_fills[network->hops[i].link];
 
         if (link->visited != network->fill) {
             continue;
@@ -257,13 +270,13 @@ static vp_status_t freeze(vp_network_t *network, uint32_t flow, uint64_t rate, v
             return vp_error_set(error, VP_ERR_INTERNAL,
                                 "link %u would carry more than its rate; this is a bug in the "
                                 "simulator",
-                                network->hops[run->route + i].link);
+                                network->hops[i].link);
         }
         link->left -= rate;
         link->n_left--;
     }
     network->frozen[flow] = network->fill;
-    return set_rate(network, run, rate, error);
+    return set_rate(network, &network->flows[flow], rate, error);
 }
 
 static vp_status_t freeze_link(vp_network_t *network, const vp_link_run_t *link, uint64_t rate,
@@ -282,7 +295,8 @@ static vp_status_t freeze_link(vp_network_t *network, const vp_link_run_t *link,
         n += network->frozen[link->members[i].flow] != network->fill;
     }
     for (i = 0; status == VP_OK && i < n; i++) {
-        prefetch(network, network->unfrozen, n, i);
+        prefetch_routes(network, network->unfrozen, n, i);
+        prefetch_flows(network, network->unfrozen, n, i);
         if (network->frozen[network->unfrozen[i]] != network->fill) {
             status = freeze(network, network->unfrozen[i], rate, error);
         }
@@ -297,7 +311,7 @@ static vp_status_t list_levels(vp_network_t *network, vp_error_t *error)
 
     network->levels.n = 0;
     for (i = 0; ok && i < network->n_fill_links; i++) {
-        const vp_link_run_t *link = &network->links[network->fill_links[i]];
+        const vp_link_fill_t *link = &network->link_fills[network->fill_links[i]];
         vp_event_t level = {link->left / link->n_left, LEVEL_LINK, network->fill_links[i]};
 
         ok = vp_events_push(&network->levels, level);
@@ -328,7 +342,7 @@ static vp_status_t fill(vp_network_t *network, vp_error_t *error)
                 status = freeze(network, level.index, level.key, error);
             }
         } else {
-            const vp_link_run_t *link = &network->links[level.index];
+            const vp_link_fill_t *link = &network->link_fills[level.index];
             uint64_t now = link->n_left == 0 ? 0 : link->left / link->n_left;
 
             if (now > level.key) { /* others froze below: the level has risen since */
@@ -336,7 +350,7 @@ static vp_status_t fill(vp_network_t *network, vp_error_t *error)
             } else {
                 (void)vp_events_pop(&network->levels);
                 if (link->n_left > 0) {
-                    status = freeze_link(network, link, level.key, error);
+                    status = freeze_link(network, &network->links[level.index], level.key, error);
                 }
             }
         }
@@ -353,6 +367,7 @@ static vp_status_t list_ends(vp_network_t *network, vp_error_t *error)
     for (i = 0; i < network->n_fill_flows; i++) {
         uint64_t finish_ns = network->flows[network->fill_flows[i]].finish_ns;
 
+        prefetch_flows(network, network->fill_flows, network->n_fill_flows, i);
         horizon = finish_ns < horizon ? finish_ns : horizon;
     }
     if (horizon == VP_NEVER) {
@@ -362,6 +377,7 @@ static vp_status_t list_ends(vp_network_t *network, vp_error_t *error)
     for (i = 0; i < network->n_fill_flows; i++) {
         vp_flow_run_t *run = &network->flows[network->fill_flows[i]];
 
+        prefetch_flows(network, network->fill_flows, network->n_fill_flows, i);
         if (run->finish_ns > horizon || run->listed_ns == run->finish_ns) {
             continue;
         }

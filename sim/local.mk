@@ -25,13 +25,17 @@ sim_libvp_sim_la_SOURCES = \
 	sim/demand_moe.c sim/demand_moe.h \
 	sim/events.c sim/events.h \
 	sim/execute.c sim/execute.h \
+	sim/fail.c sim/fail.h \
 	sim/fill.c \
 	sim/machine.c sim/machine.h \
 	sim/network.c sim/network.h \
 	sim/path.c \
+	sim/play_steps.c \
 	sim/random.h \
 	sim/run.c \
 	sim/simulation.c sim/simulation.h \
 	sim/state.h \
-	sim/traffic.c sim/traffic.h
+	sim/steps.c sim/steps.h \
+	sim/traffic.c sim/traffic.h \
+	sim/usage.c
 sim_libvp_sim_la_LIBADD = -lm

@@ -45,13 +45,6 @@ vp_status_t vp_machine_create(const vp_model_t *model, const vp_machine_options_
                               vp_machine_t **machine_p, vp_error_t *error) VP_MUST_CHECK;
 void vp_machine_destroy(vp_machine_t *machine);
 
-/*
- * Takes a shared resource out of a model, with the paths and the NIC that need
- * it. VP_ERR_USAGE: no resource has that name.
- */
-vp_status_t vp_model_fail_link(vp_model_t *model, const char *name,
-                               vp_error_t *error) VP_MUST_CHECK;
-
 /* Link names for people: "rank3:out", or the resource's. `text` has VP_LINK_NAME_BYTES. */
 enum { VP_LINK_NAME_BYTES = VP_MAX_NAME_BYTES + 16 };
 void vp_machine_link_name(const vp_machine_t *machine, uint32_t link, char *text);

@@ -18,16 +18,15 @@ vp_status_t vp_network_create(uint32_t n_sources, vp_network_t **network_p, vp_e
     return VP_OK;
 }
 
-void vp_network_destroy(vp_network_t *network)
+void vp_network_forget_flows(vp_network_t *network)
 {
     size_t i;
 
-    if (network == NULL) {
-        return;
-    }
     for (i = 0; i < network->n_links; i++) {
         free(network->links[i].members);
         free(network->links[i].source_flows);
+        network->links[i].members = NULL;
+        network->links[i].source_flows = NULL;
     }
     vp_events_release(&network->events);
     vp_events_release(&network->levels);
@@ -37,13 +36,33 @@ void vp_network_destroy(vp_network_t *network)
     free(network->frozen);
     free(network->fill_flows);
     free(network->fill_links);
+    free(network->link_fills);
+    free(network->route_begin);
     free(network->unfrozen);
-    free(network->links);
     free(network->flows);
     free(network->hops);
     free(network->gates);
     free(network->signals);
     free(network->queues);
+    network->changed = network->entered = network->visited = network->frozen = NULL;
+    network->fill_flows = network->fill_links = network->unfrozen = NULL;
+    network->link_fills = NULL;
+    network->route_begin = NULL;
+    network->flows = NULL;
+    network->hops = NULL;
+    network->gates = NULL;
+    network->signals = NULL;
+    network->queues = NULL;
+}
+
+void vp_network_destroy(vp_network_t *network)
+{
+    if (network == NULL) {
+        return;
+    }
+    vp_network_forget_flows(network);
+    free(network->links);
+    free(network->usage);
     free(network);
 }
 
@@ -137,6 +156,12 @@ static vp_status_t add_route(vp_network_t *network, const vp_flow_t *flow, vp_fl
                             "bug in the simulator",
                             flow->source, flow->n_links);
     }
+    if (network->n_hops + flow->n_links >= VP_NONE) {
+        return vp_error_set(error, VP_ERR_LIMIT,
+                            "the simulation needs more than %u steps of routes; simulate fewer "
+                            "ranks or a sparser demand",
+                            VP_NONE - 1);
+    }
     if (!vp_array_reserve(&network->hops, &network->capacity_hops, network->n_hops + flow->n_links,
                           sizeof(*network->hops))) {
         return vp_error_no_memory(error, "routes");
@@ -195,6 +220,7 @@ vp_status_t vp_network_add_flow(vp_network_t *network, const vp_flow_t *flow, ui
         .source = flow->source,
         .gate = flow->gate,
         .queue = flow->queue,
+        .step = flow->step,
         .next_waiting = VP_NONE,
         .first_signal = VP_NONE,
         .next_queued = VP_NONE,
@@ -269,4 +295,29 @@ uint64_t vp_network_flow_start_ns(const vp_network_t *network, uint32_t flow)
 uint64_t vp_network_flow_done_ns(const vp_network_t *network, uint32_t flow)
 {
     return network->flows[flow].done_ns;
+}
+
+uint64_t vp_network_flow_bytes(const vp_network_t *network, uint32_t flow)
+{
+    return network->flows[flow].n_bytes;
+}
+
+uint32_t vp_network_flow_source(const vp_network_t *network, uint32_t flow)
+{
+    return network->flows[flow].source;
+}
+
+uint32_t vp_network_flow_step(const vp_network_t *network, uint32_t flow)
+{
+    return network->flows[flow].step;
+}
+
+uint32_t vp_network_flow_n_links(const vp_network_t *network, uint32_t flow)
+{
+    return network->flows[flow].n_links;
+}
+
+uint32_t vp_network_flow_link(const vp_network_t *network, uint32_t flow, uint32_t hop)
+{
+    return network->hops[network->flows[flow].route + hop].link;
 }

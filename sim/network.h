@@ -62,6 +62,7 @@ typedef struct vp_flow {
     uint64_t overhead_ns;
     uint32_t gate;
     uint32_t queue;
+    uint32_t step; /* activation or round it belongs to: only reported */
 } vp_flow_t;
 
 typedef struct vp_network_result {
@@ -95,6 +96,8 @@ vp_status_t vp_network_wait(vp_network_t *network, uint32_t gate, uint32_t flow,
 
 void vp_network_set_progress(vp_network_t *network, vp_network_progress_fn_t progress,
                              void *context);
+/* Before the run: keep what every link carries over time. */
+vp_status_t vp_network_keep_usage(vp_network_t *network, vp_error_t *error) VP_MUST_CHECK;
 /* Shares links anew at every event, whatever the number of flows. */
 void vp_network_set_exact(vp_network_t *network, bool exact);
 
@@ -110,7 +113,26 @@ uint32_t vp_network_n_links(const vp_network_t *network);
 /* After the run: bytes over a link, the time that it carried any, when a flow was done. */
 uint64_t vp_network_link_bytes(const vp_network_t *network, uint32_t link);
 uint64_t vp_network_link_busy_ns(const vp_network_t *network, uint32_t link);
+
+/*
+ * Flows after the run. A flow without bytes is a delay. Forgetting flows frees
+ * most of the network's memory; only the calls about links work afterwards.
+ */
 uint64_t vp_network_flow_done_ns(const vp_network_t *network, uint32_t flow);
 uint64_t vp_network_flow_start_ns(const vp_network_t *network, uint32_t flow);
+uint64_t vp_network_flow_bytes(const vp_network_t *network, uint32_t flow);
+uint32_t vp_network_flow_source(const vp_network_t *network, uint32_t flow);
+uint32_t vp_network_flow_step(const vp_network_t *network, uint32_t flow);
+uint32_t vp_network_flow_n_links(const vp_network_t *network, uint32_t flow);
+uint32_t vp_network_flow_link(const vp_network_t *network, uint32_t flow, uint32_t hop);
+void vp_network_forget_flows(vp_network_t *network);
+
+/*
+ * Bytes that a link carried in the `slice`-th of VP_USAGE_SLICES equal parts of
+ * time, each usage_slice_ns long (a power of two); 0 ns: usage was not kept.
+ */
+enum { VP_USAGE_SLICES = 256 };
+uint64_t vp_network_usage_slice_ns(const vp_network_t *network);
+uint64_t vp_network_link_usage(const vp_network_t *network, uint32_t link, uint32_t slice);
 
 #endif

@@ -131,6 +131,7 @@ static vp_status_t on_finish(vp_network_t *network, uint32_t flow, vp_error_t *e
         return VP_OK; /* its rate changed after this event was listed */
     }
     status = check_moved(network, flow, error);
+    vp_usage_note(network, run);
     if (status == VP_OK) {
         status = vp_fill_leave(network, flow, error);
     }
@@ -257,14 +258,23 @@ static vp_status_t check_links(const vp_network_t *network, vp_error_t *error)
 
 static vp_status_t prepare(vp_network_t *network, vp_error_t *error)
 {
+    size_t i;
+
     network->visited = vp_array_new(network->n_flows, sizeof(uint32_t));
     network->frozen = vp_array_new(network->n_flows, sizeof(uint32_t));
     network->fill_flows = vp_array_new(network->n_flows + 1, sizeof(uint32_t));
     network->fill_links = vp_array_new(network->n_links, sizeof(uint32_t));
+    network->link_fills = vp_array_new(network->n_links, sizeof(vp_link_fill_t));
+    network->route_begin = vp_array_new(network->n_flows + 1, sizeof(uint32_t));
     if (network->visited == NULL || network->frozen == NULL || network->fill_flows == NULL ||
-        network->fill_links == NULL) {
+        network->fill_links == NULL || network->link_fills == NULL ||
+        network->route_begin == NULL) {
         return vp_error_no_memory(error, "link sharing");
     }
+    for (i = 0; i < network->n_flows; i++) {
+        network->route_begin[i] = (uint32_t)network->flows[i].route;
+    }
+    network->route_begin[network->n_flows] = (uint32_t)network->n_hops;
     if (!network->exact && network->n_flows > VP_NETWORK_EXACT_FLOWS) {
         network->patience_ns = busiest_ns(network) / VP_NETWORK_BATCH;
     }

@@ -8,10 +8,18 @@ static vp_status_t run(vp_machine_t *machine, uint64_t n_steps,
                        vp_error_t *error)
 {
     vp_network_result_t result;
-    vp_status_t status;
+    vp_status_t status = VP_OK;
 
     vp_network_set_progress(machine->network, options->progress, options->progress_context);
-    status = vp_network_run(machine->network, &result, error);
+    if (options->keep_flows) {
+        status = vp_network_keep_usage(machine->network, error);
+    }
+    if (status == VP_OK) {
+        status = vp_network_run(machine->network, &result, error);
+    }
+    if (status == VP_OK && !options->keep_flows) {
+        vp_network_forget_flows(machine->network);
+    }
     if (status == VP_OK) {
         *simulation_p = (vp_simulation_t){.time_ns = result.time_ns,
                                           .n_steps = n_steps,
@@ -56,6 +64,38 @@ vp_status_t vp_simulate_plan(const vp_model_t *model, const vp_plan_t *plan,
     status = vp_execute_plan(machine, plan, &options->execute, error);
     if (status == VP_OK) {
         status = run(machine, plan->n_activations, options, simulation_p, error);
+    }
+    if (status != VP_OK) {
+        vp_machine_destroy(machine);
+    }
+    return status;
+}
+
+/* Distinct steps, which ascend. */
+static uint64_t count_steps(const vp_steps_t *steps)
+{
+    uint64_t n = steps->n_transfers > 0;
+    size_t i;
+
+    for (i = 1; i < steps->n_transfers; i++) {
+        n += steps->transfers[i].step != steps->transfers[i - 1].step;
+    }
+    return n;
+}
+
+vp_status_t vp_simulate_steps(const vp_model_t *model, const vp_steps_t *steps,
+                              const vp_simulation_options_t *options, vp_simulation_t *simulation_p,
+                              vp_error_t *error)
+{
+    vp_machine_t *machine;
+    vp_status_t status = vp_machine_create(model, &options->machine, &machine, error);
+
+    if (status != VP_OK) {
+        return status;
+    }
+    status = vp_execute_steps(machine, steps, error);
+    if (status == VP_OK) {
+        status = run(machine, count_steps(steps), options, simulation_p, error);
     }
     if (status != VP_OK) {
         vp_machine_destroy(machine);

@@ -10,10 +10,12 @@
 #include "scheduler/plan.h"
 #include "sim/baselines/baselines.h"
 #include "sim/execute.h"
+#include "sim/steps.h"
 
 typedef struct vp_simulation_options {
     vp_machine_options_t machine;
     vp_execute_options_t execute;      /* plans only */
+    bool keep_flows;                   /* and the use of links over time, for drawings */
     vp_network_progress_fn_t progress; /* NULL: none */
     void *progress_context;
 } vp_simulation_options_t;
@@ -35,6 +37,10 @@ vp_status_t vp_simulate_baseline(const vp_model_t *model, const uint64_t *demand
 vp_status_t vp_simulate_plan(const vp_model_t *model, const vp_plan_t *plan,
                              const vp_simulation_options_t *options, vp_simulation_t *simulation_p,
                              vp_error_t *error) VP_MUST_CHECK;
+/* `steps` were checked against the model. */
+vp_status_t vp_simulate_steps(const vp_model_t *model, const vp_steps_t *steps,
+                              const vp_simulation_options_t *options, vp_simulation_t *simulation_p,
+                              vp_error_t *error) VP_MUST_CHECK;
 void vp_simulation_release(vp_simulation_t *simulation);
 
 /* total_bytes / (ranks * time), bytes per second, rounded down; 0 for no time. */

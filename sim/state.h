@@ -52,6 +52,7 @@ typedef struct vp_flow_run {
     uint32_t next_waiting; /* of the same gate */
     uint32_t first_signal;
     uint32_t next_queued;
+    uint32_t step;
 } vp_flow_run_t;
 
 /* One step of a route, and where the flow stands among the link's members. */
@@ -65,10 +66,15 @@ typedef struct vp_member_ref {
     uint32_t hop; /* hops after the flow's first */
 } vp_member_ref_t;
 
+/* What fills need of a link; small, so that those of all links stay in a cache. */
+typedef struct vp_link_fill {
+    uint64_t left;    /* rate that is not given away yet */
+    uint32_t n_left;  /* flows without a rate */
+    uint32_t visited; /* fill number whose component the link is part of */
+    uint32_t reached; /* fill number that looked at the link */
+} vp_link_fill_t;
+
 typedef struct vp_link_run {
-    uint64_t left; /* of the fill under way */
-    uint32_t n_left;
-    uint32_t visited;
     uint64_t full;     /* rate units */
     uint64_t capacity; /* with the sources of now */
     uint32_t n_sources;
@@ -119,6 +125,9 @@ struct vp_network {
     vp_queue_t *queues;
     size_t n_queues, capacity_queues;
 
+    vp_uint128_t *usage; /* [n_links][VP_USAGE_SLICES] rate units times ns; NULL: not kept */
+    uint64_t slice_ns;
+
     vp_events_t events;
     uint64_t now_ns;
     size_t n_done;
@@ -144,7 +153,9 @@ struct vp_network {
     uint32_t *frozen;     /* [n_flows] fill number that gave it its rate */
     uint32_t *fill_flows; /* [n_flows + 1] the component */
     size_t n_fill_flows;
-    uint32_t *fill_links; /* [n_links] */
+    uint32_t *fill_links;       /* [n_links] */
+    vp_link_fill_t *link_fills; /* [n_links] */
+    uint32_t *route_begin;      /* [n_flows + 1] into hops: the same as the flows' route */
     size_t n_fill_links;
     uint32_t *unfrozen; /* of one link */
     size_t capacity_unfrozen;
@@ -152,6 +163,9 @@ struct vp_network {
     uint64_t n_reshares;
     uint64_t max_idle_ns;
 };
+
+/* usage.c: a flow kept its rate from settled_ns until now. */
+void vp_usage_note(vp_network_t *network, const vp_flow_run_t *run);
 
 /* fill.c: an active flow takes or leaves its links; then sharing anew. */
 vp_status_t vp_fill_enter(vp_network_t *network, uint32_t flow, vp_error_t *error) VP_MUST_CHECK;

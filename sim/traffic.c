@@ -25,7 +25,7 @@ vp_status_t vp_traffic_send(vp_traffic_t *traffic, uint32_t source, const vp_pat
 {
     vp_flow_t flow = {source,     path->n_links,     path->links,
                       n_bytes,    path->bytes_per_s, vp_operation_ns(traffic, operation),
-                      start.gate, start.queue};
+                      start.gate, start.queue,       start.step};
 
     return vp_network_add_flow(traffic->machine->network, &flow, flow_p, error);
 }
@@ -43,7 +43,7 @@ vp_status_t vp_traffic_wait(vp_traffic_t *traffic, uint32_t gate, uint32_t flow,
 vp_status_t vp_traffic_mark(vp_traffic_t *traffic, uint32_t gate, uint32_t *flow_p,
                             vp_error_t *error)
 {
-    vp_flow_t flow = {0, 0, NULL, 0, 0, 0, gate, VP_NO_QUEUE};
+    vp_flow_t flow = {0, 0, NULL, 0, 0, 0, gate, VP_NO_QUEUE, 0};
 
     return vp_network_add_flow(traffic->machine->network, &flow, flow_p, error);
 }

@@ -40,9 +40,10 @@ typedef struct vp_traffic {
 typedef struct vp_start {
     uint32_t gate;  /* VP_NO_GATE */
     uint32_t queue; /* VP_NO_QUEUE */
+    uint32_t step;  /* only reported */
 } vp_start_t;
 
-#define VP_START_NOW ((vp_start_t){VP_NO_GATE, VP_NO_QUEUE})
+#define VP_START_NOW ((vp_start_t){VP_NO_GATE, VP_NO_QUEUE, 0})
 
 uint64_t vp_traffic_demand(const vp_traffic_t *traffic, uint32_t source, uint32_t destination);
 uint64_t vp_operation_ns(const vp_traffic_t *traffic, vp_operation_t operation);

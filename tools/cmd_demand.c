@@ -33,8 +33,10 @@ static void print_help(void)
         "  --scale pair|row        hit the mean over all pairs, or every row's sum [pair]\n"
         "  --element-bytes B       counts are multiples of it [4; moe: 2]\n"
         "  --exponent S            zipf and moe: skew [zipf: 0.8; moe: 0]\n"
-        "  --over pairs|destinations   zipf: a draw per pair, or hot destinations [pairs]\n"
-        "  --hot N                 hotspot: number of hot destinations [1]\n"
+        "  --over WHAT             zipf: pairs (a draw for each), destinations, ranked-pairs or\n"
+        "                          ranked-rows (weights 1, 2^-S, 3^-S, ... once each) [pairs]\n"
+        "  --hot N                 number of hot destinations [1]\n"
+        "  --hot-factor F          uniform, random, zipf: they get F times the bytes [1]\n"
         "  --hot-ppm P             hotspot: their share of all bytes [500000]\n"
         "  --tokens M              moe: tokens per rank [128]\n"
         "  --experts E             moe: experts, expert e on rank e mod N [N]\n"
@@ -117,6 +119,7 @@ enum {
     OVER,
     HOT,
     HOT_PPM,
+    HOT_FACTOR,
     TOKENS,
     EXPERTS,
     TOP_K,
@@ -136,6 +139,7 @@ static const struct option known_options[] = {{"ranks", required_argument, NULL,
                                               {"over", required_argument, NULL, OVER},
                                               {"hot", required_argument, NULL, HOT},
                                               {"hot-ppm", required_argument, NULL, HOT_PPM},
+                                              {"hot-factor", required_argument, NULL, HOT_FACTOR},
                                               {"tokens", required_argument, NULL, TOKENS},
                                               {"experts", required_argument, NULL, EXPERTS},
                                               {"top-k", required_argument, NULL, TOP_K},
@@ -149,13 +153,15 @@ static const struct option known_options[] = {{"ranks", required_argument, NULL,
 static bool take_option(int option, const char *value, demand_command_t *command)
 {
     static const char *const scales[] = {"pair", "row", NULL};
-    static const char *const overs[] = {"pairs", "destinations", NULL};
+    static const char *const overs[] = {"pairs", "destinations", "ranked-pairs", "ranked-rows",
+                                        NULL};
     static const char *const dedups[] = {"none", "rank", "node", NULL};
     vp_demand_options_t *demand = &command->demand;
     uint32_t *const numbers[] = {[RANKS - RANKS] = &demand->n_ranks,
                                  [ELEMENT - RANKS] = &demand->element_bytes,
                                  [HOT - RANKS] = &demand->n_hot,
                                  [HOT_PPM - RANKS] = &demand->hot_ppm,
+                                 [HOT_FACTOR - RANKS] = &demand->hot_factor,
                                  [TOKENS - RANKS] = &demand->tokens,
                                  [EXPERTS - RANKS] = &demand->experts,
                                  [TOP_K - RANKS] = &demand->top_k,
@@ -180,7 +186,7 @@ static bool take_option(int option, const char *value, demand_command_t *command
         return ok;
     case OVER:
         ok = parse_word(value, overs, &word);
-        demand->over_destinations = word == 1;
+        demand->over = word < 0 ? VP_ZIPF_PAIRS : (vp_zipf_over_t)word;
         return ok;
     case DEDUP:
         ok = parse_word(value, dedups, &word);
@@ -272,7 +278,8 @@ int vp_command_demand(int argc, char **argv)
                                            .hidden = 7168,
                                            .ranks_per_node = 8,
                                            .n_hot = 1,
-                                           .hot_ppm = 500000},
+                                           .hot_ppm = 500000,
+                                           .hot_factor = 1},
                                 .output = "-"};
     uint64_t *demand_bytes = NULL;
     vp_error_t error = {VP_OK, ""};

@@ -9,11 +9,16 @@ variopath_SOURCES = \
 	tools/cmd_simulate.c \
 	tools/cmd_topology.c \
 	tools/demand_file.c tools/demand_file.h \
+	tools/drawing.c tools/drawing.h \
 	tools/main.c \
 	tools/model_json.c tools/model_json.h \
+	tools/schedule_file.c tools/schedule_file.h \
 	tools/simulate.h \
+	tools/simulate_lanes.c \
+	tools/simulate_options.c tools/simulate_options.h \
 	tools/simulate_report.c \
-	tools/simulate_svg.c
+	tools/simulate_svg.c \
+	tools/simulate_usage.c
 variopath_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
 variopath_LDADD = \
 	sim/libvp_sim.la \

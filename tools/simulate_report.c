@@ -11,20 +11,30 @@
 #include "base/array.h"
 #include "base/units.h"
 
-void vp_report_begin(vp_report_t *report, const vp_model_t *model, const uint64_t *demand_bytes)
+uint64_t vp_demand_total(const uint64_t *demand_bytes, uint32_t n_ranks)
 {
+    uint64_t total = 0;
     uint32_t i;
     uint32_t j;
 
-    *report = (vp_report_t){.model = model};
-    for (i = 0; i < model->n_ranks; i++) {
-        for (j = 0; j < model->n_ranks; j++) {
+    for (i = 0; i < n_ranks; i++) {
+        for (j = 0; j < n_ranks; j++) {
             if (i != j) {
-                report->total_bytes =
-                    vp_add_sat(report->total_bytes, demand_bytes[(size_t)i * model->n_ranks + j]);
+                total = vp_add_sat(total, demand_bytes[(size_t)i * n_ranks + j]);
             }
         }
     }
+    return total;
+}
+
+void vp_report_begin(vp_report_t *report, const vp_model_t *model)
+{
+    *report = (vp_report_t){.model = model};
+}
+
+void vp_report_set_demand(vp_report_t *report, const uint64_t *demand_bytes)
+{
+    report->total_bytes = vp_demand_total(demand_bytes, report->model->n_ranks);
 }
 
 vp_status_t vp_report_add(vp_report_t *report, vp_result_t *result, vp_error_t *error)
@@ -34,6 +44,7 @@ vp_status_t vp_report_add(vp_report_t *report, vp_result_t *result, vp_error_t *
         vp_simulation_release(&result->simulation);
         return vp_error_no_memory(error, "the results");
     }
+    result->total_bytes = report->total_bytes;
     report->results[report->n_results++] = *result;
     return VP_OK;
 }
@@ -49,10 +60,22 @@ void vp_report_release(vp_report_t *report)
     *report = (vp_report_t){0};
 }
 
-static uint64_t rate_of(const vp_report_t *report, const vp_result_t *result)
+uint64_t vp_report_rate(const vp_report_t *report, const vp_result_t *result)
 {
-    return vp_algorithmic_bytes_per_s(report->total_bytes, report->model->n_ranks,
+    return vp_algorithmic_bytes_per_s(result->total_bytes, report->model->n_ranks,
                                       result->simulation.time_ns);
+}
+
+bool vp_report_is_sweep(const vp_report_t *report)
+{
+    size_t i;
+
+    for (i = 1; i < report->n_results; i++) {
+        if (report->results[i].total_bytes != report->results[0].total_bytes) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* The shared link or GPU link whose bytes took the largest part of the time. */
@@ -78,25 +101,33 @@ static uint32_t busiest_link(const vp_simulation_t *simulation, double *part_p)
     return busiest;
 }
 
+static void print_heading(const vp_report_t *report, uint64_t total_bytes)
+{
+    (void)printf("%s (%s rates): %" PRIu32 " ranks, %" PRIu64 " bytes\n", report->model->name,
+                 report->model->rates, report->model->n_ranks, total_bytes);
+    (void)printf("%-17s %-12s %-9s %14s %10s %9s  %-24s %5s\n", "algorithm", "links", "execution",
+                 "time us", "GB/s/rank", "steps", "busiest link", "used");
+}
+
 static void print_table(const vp_report_t *report)
 {
     size_t i;
 
-    (void)printf("%s (%s rates): %" PRIu32 " ranks, %" PRIu64 " bytes\n", report->model->name,
-                 report->model->rates, report->model->n_ranks, report->total_bytes);
-    (void)printf("%-17s %-12s %-9s %14s %10s %9s  %-24s %5s\n", "algorithm", "links", "execution",
-                 "time us", "GB/s/rank", "steps", "busiest link", "used");
     for (i = 0; i < report->n_results; i++) {
         const vp_result_t *result = &report->results[i];
         char name[VP_LINK_NAME_BYTES];
         double part;
         uint32_t link = busiest_link(&result->simulation, &part);
 
+        if (i == 0 || result->total_bytes != report->results[i - 1].total_bytes) {
+            print_heading(report, result->total_bytes);
+        }
         vp_machine_link_name(result->simulation.machine, link, name);
-        (void)printf(
-            "%-17s %-12s %-9s %14.3f %10.3f %9" PRIu64 "  %-24s %4.0f%%\n", result->algorithm,
-            result->links, result->execution, (double)result->simulation.time_ns / 1e3,
-            (double)rate_of(report, result) / 1e9, result->simulation.n_steps, name, 100.0 * part);
+        (void)printf("%-17s %-12s %-9s %14.3f %10.3f %9" PRIu64 "  %-24s %4.0f%%\n",
+                     result->algorithm, result->links, result->execution,
+                     (double)result->simulation.time_ns / 1e3,
+                     (double)vp_report_rate(report, result) / 1e9, result->simulation.n_steps, name,
+                     100.0 * part);
     }
 }
 
@@ -104,13 +135,14 @@ static void print_csv(const vp_report_t *report)
 {
     size_t i;
 
-    (void)printf("algorithm,links,execution,time_ns,algorithmic_bytes_per_s,steps\n");
+    (void)printf("algorithm,links,execution,time_ns,algorithmic_bytes_per_s,steps,total_bytes\n");
     for (i = 0; i < report->n_results; i++) {
         const vp_result_t *result = &report->results[i];
 
-        (void)printf("%s,%s,%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n", result->algorithm,
-                     result->links, result->execution, result->simulation.time_ns,
-                     rate_of(report, result), result->simulation.n_steps);
+        (void)printf("%s,%s,%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n",
+                     result->algorithm, result->links, result->execution,
+                     result->simulation.time_ns, vp_report_rate(report, result),
+                     result->simulation.n_steps, result->total_bytes);
     }
 }
 
@@ -131,6 +163,20 @@ static json_t *pack_links(const vp_simulation_t *simulation)
     return links;
 }
 
+static json_t *pack_result(const vp_report_t *report, const vp_result_t *result)
+{
+    const vp_simulation_t *simulation = &result->simulation;
+
+    return json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "algorithm",
+                     result->algorithm, "links", result->links, "execution", result->execution,
+                     "concurrency", result->concurrency, "total_bytes",
+                     (json_int_t)result->total_bytes, "time_ns", (json_int_t)simulation->time_ns,
+                     "algorithmic_bytes_per_s", (json_int_t)vp_report_rate(report, result), "steps",
+                     (json_int_t)simulation->n_steps, "flows", (json_int_t)simulation->n_flows,
+                     "max_idle_ns", (json_int_t)simulation->max_idle_ns, "synthesis_ms",
+                     (json_int_t)result->synthesis_ms, "link_bytes", pack_links(simulation));
+}
+
 static vp_status_t print_json(const vp_report_t *report, vp_error_t *error)
 {
     json_t *root = json_array();
@@ -138,19 +184,7 @@ static vp_status_t print_json(const vp_report_t *report, vp_error_t *error)
     size_t i;
 
     for (i = 0; ok && i < report->n_results; i++) {
-        const vp_result_t *result = &report->results[i];
-        const vp_simulation_t *simulation = &result->simulation;
-
-        ok = json_array_append_new(
-                 root, json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:o}", "algorithm",
-                                 result->algorithm, "links", result->links, "execution",
-                                 result->execution, "concurrency", result->concurrency, "time_ns",
-                                 (json_int_t)simulation->time_ns, "algorithmic_bytes_per_s",
-                                 (json_int_t)rate_of(report, result), "steps",
-                                 (json_int_t)simulation->n_steps, "flows",
-                                 (json_int_t)simulation->n_flows, "max_idle_ns",
-                                 (json_int_t)simulation->max_idle_ns, "link_bytes",
-                                 pack_links(simulation))) == 0;
+        ok = json_array_append_new(root, pack_result(report, &report->results[i])) == 0;
     }
     ok = ok && json_dumpf(root, stdout, JSON_INDENT(2)) == 0;
     json_decref(root);

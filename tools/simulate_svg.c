@@ -1,170 +1,213 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tools/simulate.h"
 
-#include <stdarg.h>
+#include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
-#include "base/buf.h"
-#include "base/file.h"
+#include "base/array.h"
+#include "tools/drawing.h"
 
-enum { WIDTH = 900, LABEL = 260, ROW = 18, TOP = 40, N_LINKS = 24 };
+enum { ROW = 18, CHART = 320, N_COLOURS = 8 };
 
-/* Bars are drawn in a plot of BAR pixels for the longest. */
-enum { BAR = WIDTH - LABEL - 130 };
+static const char *const colours[N_COLOURS] = {"#4477aa", "#ee6677", "#228833", "#aa3377",
+                                               "#ccbb44", "#66ccee", "#444444", "#ee8866"};
 
-static void put(vp_writer_t *svg, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void put(vp_writer_t *svg, const char *format, ...)
+static const char *name_of(const vp_result_t *result, char *text, size_t n_bytes)
 {
-    char line[VP_LINK_NAME_BYTES + 512];
-    va_list arguments;
-    int length;
-
-    va_start(arguments, format);
-    length = vsnprintf(line, sizeof(line), format, arguments);
-    va_end(arguments);
-    if (length < 0 || (size_t)length >= sizeof(line)) {
-        svg->failed = true;
-        return;
-    }
-    vp_write_bytes(svg, line, (size_t)length);
+    (void)snprintf(text, n_bytes, "%.40s, %.40s, %.10s", result->algorithm, result->links,
+                   result->execution);
+    return text;
 }
 
-/* Text with the characters that XML reserves replaced; link names hold ">". */
-static void put_text(vp_writer_t *svg, const char *text)
-{
-    for (; *text != '\0'; text++) {
-        switch (*text) {
-        case '<':
-            put(svg, "&lt;");
-            break;
-        case '>':
-            put(svg, "&gt;");
-            break;
-        case '&':
-            put(svg, "&amp;");
-            break;
-        default:
-            put(svg, "%c", *text);
-            break;
-        }
-    }
-}
-
-static void put_bar(vp_writer_t *svg, int y, double part, const char *colour)
-{
-    put(svg, "<rect x=\"%d\" y=\"%d\" width=\"%.2f\" height=\"%d\" fill=\"%s\"/>\n", LABEL, y,
-        part * BAR, ROW - 4, colour);
-}
-
-static void put_label(vp_writer_t *svg, int x, int y, const char *anchor, const char *text)
-{
-    put(svg, "<text x=\"%d\" y=\"%d\" text-anchor=\"%s\">", x, y + ROW - 7, anchor);
-    put_text(svg, text);
-    put(svg, "</text>\n");
-}
-
-static int draw_rates(vp_writer_t *svg, const vp_report_t *report, int y)
+static uint64_t most_rate(const vp_report_t *report)
 {
     uint64_t most = 1;
-    char text[128];
     size_t i;
 
     for (i = 0; i < report->n_results; i++) {
-        uint64_t rate = vp_algorithmic_bytes_per_s(report->total_bytes, report->model->n_ranks,
-                                                   report->results[i].simulation.time_ns);
+        uint64_t rate = vp_report_rate(report, &report->results[i]);
 
         most = rate > most ? rate : most;
     }
-    put_label(svg, 10, y, "start", "algorithmic bandwidth per rank, GB/s");
-    y += ROW;
+    return most;
+}
+
+static bool is_drawn(const vp_report_t *report, const vp_result_t *result)
+{
+    return result->total_bytes == report->results[report->n_results - 1].total_bytes;
+}
+
+static void draw_rates(vp_drawing_t *svg, const vp_report_t *report)
+{
+    double most = (double)most_rate(report);
+    char text[128];
+    size_t i;
+
+    (void)snprintf(text, sizeof(text),
+                   "%.60s: algorithmic bandwidth per rank in GB/s, %" PRIu32 " ranks, %" PRIu64
+                   " bytes",
+                   report->model->name, report->model->n_ranks,
+                   report->results[report->n_results - 1].total_bytes);
+    vp_drawing_heading(svg, text);
     for (i = 0; i < report->n_results; i++) {
         const vp_result_t *result = &report->results[i];
-        uint64_t rate = vp_algorithmic_bytes_per_s(report->total_bytes, report->model->n_ranks,
-                                                   result->simulation.time_ns);
+        double width = (double)vp_report_rate(report, result) / most * VP_DRAWING_PLOT;
 
-        (void)snprintf(text, sizeof(text), "%.40s, %.40s, %.10s", result->algorithm, result->links,
-                       result->execution);
-        put_label(svg, LABEL - 8, y, "end", text);
-        put_bar(svg, y, (double)rate / (double)most, "#4477aa");
-        (void)snprintf(text, sizeof(text), "%.3f", (double)rate / 1e9);
-        put_label(svg, LABEL + BAR + 8, y, "start", text);
-        y += ROW;
+        if (!is_drawn(report, result)) {
+            continue;
+        }
+        vp_drawing_text(svg, VP_DRAWING_LEFT - 8, svg->y + 12, "end", VP_DRAWING_TEXT,
+                        name_of(result, text, sizeof(text)));
+        vp_drawing_rect(svg, VP_DRAWING_LEFT, svg->y, width, ROW - 4, colours[0]);
+        (void)snprintf(text, sizeof(text), "%.3f", (double)vp_report_rate(report, result) / 1e9);
+        vp_drawing_text(svg, VP_DRAWING_LEFT + width + 8, svg->y + 12, "start", VP_DRAWING_TEXT,
+                        text);
+        svg->y += ROW;
     }
-    return y + ROW;
 }
 
-/* The most used of the links that have not been drawn, UINT32_MAX: none. */
-static uint32_t next_link(const vp_simulation_t *simulation, const uint32_t *drawn, int n_drawn,
-                          double *part_p)
+/* The plot of bandwidth against size: what its axes reach. */
+typedef struct chart {
+    double top;
+    double least; /* log2 of bytes per rank */
+    double most;
+    double most_rate;
+} chart_t;
+
+static double log_size(const vp_report_t *report, const vp_result_t *result)
 {
-    const vp_machine_t *machine = simulation->machine;
-    uint32_t best = UINT32_MAX;
-    uint32_t i;
-    int k;
-
-    *part_p = 0.0;
-    for (i = 0; i < vp_network_n_links(machine->network); i++) {
-        double part = (double)vp_network_link_bytes(machine->network, i) * 1e9 /
-                      (double)vp_link_bytes_per_s(machine, i) / (double)simulation->time_ns;
-
-        for (k = 0; k < n_drawn && drawn[k] != i; k++) {
-        }
-        if (k == n_drawn && part > *part_p) {
-            *part_p = part;
-            best = i;
-        }
-    }
-    return best;
+    return log2((double)(result->total_bytes > 0 ? result->total_bytes : 1) /
+                report->model->n_ranks);
 }
 
-static int draw_links(vp_writer_t *svg, const vp_result_t *result, int y)
+static double chart_x(const chart_t *chart, double size)
 {
-    uint32_t drawn[N_LINKS];
-    char text[VP_LINK_NAME_BYTES + 128];
-    double part;
-    int n;
+    return VP_DRAWING_LEFT + (size - chart->least) / (chart->most - chart->least) * VP_DRAWING_PLOT;
+}
 
-    (void)snprintf(text, sizeof(text), "%.40s, %.40s: use of its %d busiest links",
-                   result->algorithm, result->links, N_LINKS);
-    put_label(svg, 10, y, "start", text);
-    y += ROW;
-    for (n = 0; n < N_LINKS && result->simulation.time_ns > 0; n++) {
-        drawn[n] = next_link(&result->simulation, drawn, n, &part);
-        if (drawn[n] == UINT32_MAX) {
-            break;
-        }
-        vp_machine_link_name(result->simulation.machine, drawn[n], text);
-        put_label(svg, LABEL - 8, y, "end", text);
-        put_bar(svg, y, part < 1.0 ? part : 1.0, "#228833");
-        (void)snprintf(text, sizeof(text), "%.1f%%", 100.0 * part);
-        put_label(svg, LABEL + BAR + 8, y, "start", text);
-        y += ROW;
+static double chart_y(const chart_t *chart, double rate)
+{
+    return chart->top + CHART * (1.0 - rate / chart->most_rate);
+}
+
+static void size_text(double bytes, char *text, size_t n_bytes)
+{
+    static const char units[] = "BKMGT";
+    int unit = 0;
+
+    while (bytes >= 1024.0 && unit < 4) {
+        bytes /= 1024.0;
+        unit++;
     }
-    return y + ROW;
+    (void)snprintf(text, n_bytes, "%.3g %c", bytes, units[unit]);
+}
+
+static void draw_axes(vp_drawing_t *svg, const vp_report_t *report, const chart_t *chart)
+{
+    uint64_t tick = vp_drawing_tick((uint64_t)chart->most_rate);
+    uint64_t rate;
+    double drawn = -1.0;
+    char text[64];
+    size_t i;
+
+    for (rate = 0; (double)rate <= chart->most_rate; rate += tick) {
+        double y = chart_y(chart, (double)rate);
+
+        vp_drawing_line(svg, VP_DRAWING_LEFT, y, VP_DRAWING_LEFT + VP_DRAWING_PLOT, y, "#00000030");
+        (void)snprintf(text, sizeof(text), "%g GB/s", (double)rate / 1e9);
+        vp_drawing_text(svg, VP_DRAWING_LEFT - 8, y + 4, "end", VP_DRAWING_TEXT, text);
+    }
+    for (i = 0; i < report->n_results; i++) {
+        double size = log_size(report, &report->results[i]);
+
+        if (fabs(size - drawn) > 1e-9) {
+            drawn = size;
+            size_text(exp2(size), text, sizeof(text));
+            vp_drawing_line(svg, chart_x(chart, size), chart->top, chart_x(chart, size),
+                            chart->top + CHART, "#00000030");
+            vp_drawing_text(svg, chart_x(chart, size), chart->top + CHART + 16, "middle",
+                            VP_DRAWING_TEXT, text);
+        }
+    }
+    vp_drawing_text(svg, VP_DRAWING_LEFT + VP_DRAWING_PLOT / 2, chart->top + CHART + 32, "middle",
+                    VP_DRAWING_TEXT, "bytes per rank");
+}
+
+/* One line: the results of each size at the same place as `first` among those of the first. */
+static void draw_curve(vp_drawing_t *svg, const vp_report_t *report, const chart_t *chart,
+                       size_t first, size_t n_curves)
+{
+    const char *colour = colours[first % N_COLOURS];
+    const char *dash = first / N_COLOURS % 2 == 0 ? "none" : "6,3";
+    double y = chart->top + (double)first * ROW;
+    char text[128];
+    size_t i;
+
+    vp_drawing_put(svg,
+                   "<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"2\" "
+                   "stroke-dasharray=\"%s\" points=\"",
+                   colour, dash);
+    for (i = first; i < report->n_results; i += n_curves) {
+        vp_drawing_put(svg, "%.2f,%.2f ", chart_x(chart, log_size(report, &report->results[i])),
+                       chart_y(chart, (double)vp_report_rate(report, &report->results[i])));
+    }
+    vp_drawing_put(svg, "\"/>\n");
+    vp_drawing_rect(svg, VP_DRAWING_LEFT + VP_DRAWING_PLOT + 10, y + 3, 12, 4, colour);
+    (void)snprintf(text, sizeof(text), "%.20s, %.12s", report->results[first].algorithm,
+                   report->results[first].links);
+    vp_drawing_text(svg, VP_DRAWING_LEFT + VP_DRAWING_PLOT + 26, y + 10, "start", VP_DRAWING_TEXT,
+                    text);
+}
+
+static void draw_sizes(vp_drawing_t *svg, const vp_report_t *report)
+{
+    chart_t chart = {0, 1e9, 0, (double)most_rate(report)};
+    size_t n_curves = 1;
+    size_t i;
+
+    vp_drawing_heading(svg, "algorithmic bandwidth per rank against size");
+    chart.top = svg->y;
+    while (report->results[n_curves].total_bytes == report->results[0].total_bytes) {
+        n_curves++;
+    }
+    for (i = 0; i < report->n_results; i++) {
+        double size = log_size(report, &report->results[i]);
+
+        chart.least = size < chart.least ? size : chart.least;
+        chart.most = size > chart.most ? size : chart.most;
+    }
+    draw_axes(svg, report, &chart);
+    for (i = 0; i < n_curves; i++) {
+        draw_curve(svg, report, &chart, i, n_curves);
+    }
+    svg->y += (n_curves * ROW > CHART ? (double)(n_curves * ROW) : CHART) + 40;
 }
 
 vp_status_t vp_report_draw(const vp_report_t *report, const char *path, vp_error_t *error)
 {
-    vp_writer_t svg = VP_WRITER_INIT;
-    int height = TOP + (int)(report->n_results * (N_LINKS + 4) + 4) * ROW;
-    int y = TOP;
+    vp_drawing_t svg = VP_DRAWING_INIT;
+    vp_status_t status = VP_OK;
     size_t i;
-    vp_status_t status;
 
-    put(&svg,
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
-        "font-family=\"sans-serif\" font-size=\"11\">\n",
-        WIDTH, height);
-    put(&svg, "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n");
-    put_label(&svg, 10, 10, "start", report->model->name);
-    y = draw_rates(&svg, report, y);
-    for (i = 0; i < report->n_results; i++) {
-        y = draw_links(&svg, &report->results[i], y);
+    if (report->n_results > 0) {
+        draw_rates(&svg, report);
     }
-    put(&svg, "</svg>\n");
-    status = svg.failed ? vp_error_no_memory(error, "a drawing")
-                        : vp_file_write(path, svg.data, svg.n_bytes, error);
-    vp_writer_clear(&svg);
+    if (vp_report_is_sweep(report)) {
+        draw_sizes(&svg, report);
+    }
+    for (i = 0; status == VP_OK && i < report->n_results; i++) {
+        if (is_drawn(report, &report->results[i])) {
+            status = vp_result_draw_lanes(&svg, &report->results[i], error);
+        }
+        if (status == VP_OK && is_drawn(report, &report->results[i])) {
+            status = vp_result_draw_usage(&svg, &report->results[i], error);
+        }
+    }
+    if (status == VP_OK) {
+        status = vp_drawing_write(&svg, path, error);
+    }
+    vp_drawing_release(&svg);
     return status;
 }

@@ -127,7 +127,7 @@ static vp_status_t spread_out(fast_t *fast, uint32_t server, const uint64_t *byt
                 continue;
             }
             status = send(fast, first + i, first + to, n_bytes, VP_OPERATION_COPY,
-                          (vp_start_t){gate, fast->queues[first + i]}, &flow, error);
+                          (vp_start_t){gate, fast->queues[first + i], 0}, &flow, error);
             if (status == VP_OK && done != VP_NO_GATE) {
                 status = vp_traffic_wait(fast->traffic, done, flow, error);
             }

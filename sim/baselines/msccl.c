@@ -41,7 +41,7 @@ static vp_status_t send(msccl_t *msccl, uint32_t source, uint32_t destination, u
                         vp_operation_t operation, uint32_t gate, uint32_t *flow_p,
                         vp_error_t *error)
 {
-    vp_start_t start = {gate, VP_NO_QUEUE};
+    vp_start_t start = {gate, VP_NO_QUEUE, 0};
     vp_path_t path;
     vp_status_t status = vp_nccl_path(msccl->traffic->machine, source, destination, &path, error);
 

@@ -117,7 +117,7 @@ uint32_t vp_nccl_window(const vp_machine_t *machine)
 static vp_status_t rotate_rank(vp_traffic_t *traffic, uint32_t rank, const uint32_t *peers,
                                vp_path_fn_t find_path, vp_error_t *error)
 {
-    vp_start_t start = {VP_NO_GATE, VP_NO_QUEUE};
+    vp_start_t start = {VP_NO_GATE, VP_NO_QUEUE, 0};
     vp_status_t status = vp_network_add_queue(
         traffic->machine->network, vp_nccl_window(traffic->machine), &start.queue, error);
     uint32_t round;

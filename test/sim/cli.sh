@@ -46,10 +46,36 @@ expect 0 simulate --topology fig1-6 --demand "$dir/a.csv" --algorithms "$all,pap
 same "$dir/first.json" "$dir/out"
 expect 0 simulate --topology fig1-6 --demand "$dir/a.csv" --algorithms nccl --csv --svg "$dir/plot.svg"
 n_checks=$((n_checks + 1))
-grep -q '^nccl,ideal,own,[0-9]*,[0-9]*,5$' "$dir/out" || {
+grep -q '^nccl,ideal,own,[0-9]*,[0-9]*,5,[0-9]*$' "$dir/out" || {
     echo 'FAILED: no row for nccl'
     n_failures=$((n_failures + 1))
 }
+# With a failed NIC nothing goes over it, whether the planner knows or not.
+expect 0 demand zipf --ranks 16 --exponent 0.6 -o "$dir/c.csv"
+for knowledge in "" --unaware; do
+    expect 0 simulate --topology r5080-bf3:nodes=2 --demand "$dir/c.csv" --algorithms paper,nccl \
+        --fail node0/nic0:tx $knowledge --json
+    n_checks=$((n_checks + 1))
+    if ! grep -q node0/nic1:tx "$dir/out" || grep -q node0/nic0:tx "$dir/out"; then
+        echo "FAILED: bytes on a failed NIC $knowledge"
+        n_failures=$((n_failures + 1))
+    fi
+done
+# Sizes: three rows, which are scaled; the drawing is whole XML with a box for rank 5.
+expect 0 simulate --topology fig1-6 --demand "$dir/a.csv" --algorithms paper --sweep 64K,1M,16M \
+    --csv --svg "$dir/sweep.svg"
+n_checks=$((n_checks + 1))
+if [ "$(grep -c '^paper,' "$dir/out")" = 3 ] && [ "$(tail -n 1 "$dir/sweep.svg")" = '</svg>' ] &&
+    grep -q '>rank 5<' "$dir/sweep.svg" && grep -q 'against size' "$dir/sweep.svg"; then
+    echo 'ok: a sweep has its rows and its drawing'
+else
+    echo 'FAILED: a sweep lacks rows or parts of its drawing'
+    n_failures=$((n_failures + 1))
+fi
+expect 2 simulate --topology fig1-6 --demand "$dir/a.csv" --algorithms nccl --sweep 1M,,2M
+expect 2 simulate --topology fig1-6 --demand "$dir/a.csv" --algorithms nccl --sweep 0
+expect 2 simulate --topology fig1-6 --demand "$dir/a.csv" --algorithms nccl --unaware
+expect 3 simulate --topology fig1-6 --demand "$dir/a.csv" --schedule "$dir/missing.json"
 expect 2 demand zipf --ranks 1
 expect 2 demand nonsense --ranks 4
 expect 2 simulate --topology fig1-6 --demand "$dir/a.csv" --algorithms nonsense

@@ -4,9 +4,24 @@ SIM_TESTS = \
 	test/sim/test_demand_gen \
 	test/sim/test_execute \
 	test/sim/test_network \
-	test/sim/test_reference
-EXTRA_DIST += test/sim/cli.sh
-TESTS += test/sim/cli.sh
+	test/sim/test_reference \
+	test/sim/test_steps
+sim_shell_tests = \
+	test/sim/cli.sh \
+	test/sim/nearest_ratio.sh \
+	test/sim/synthesizers.sh
+EXTRA_DIST += $(sim_shell_tests) \
+	test/sim/data/four-switches.json \
+	test/sim/data/nearest_ratio.csv \
+	test/sim/highs.sh \
+	test/sim/lp_bound.py \
+	test/sim/nearest_ratio.py \
+	test/sim/synthesizers/activations.py \
+	test/sim/synthesizers/common.py \
+	test/sim/synthesizers/sccl.py \
+	test/sim/synthesizers/taccl.py \
+	test/sim/synthesizers/teccl.py
+TESTS += $(sim_shell_tests)
 if VP_WITH_CHECK
 check_PROGRAMS += $(SIM_TESTS)
 TESTS += $(SIM_TESTS)
@@ -34,3 +49,6 @@ test_sim_test_network_LDADD = $(SIM_TEST_LIBS)
 test_sim_test_reference_SOURCES = test/sim/test_reference.c
 test_sim_test_reference_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 test_sim_test_reference_LDADD = $(SIM_TEST_LIBS) -lm
+test_sim_test_steps_SOURCES = test/sim/test_steps.c test/sim/models.c test/sim/models.h
+test_sim_test_steps_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+test_sim_test_steps_LDADD = $(SIM_TEST_LIBS)

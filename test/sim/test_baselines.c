@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "sim/baselines/birkhoff.h"
+#include "sim/fail.h"
 #include "sim/simulation.h"
 #include "test/sim/models.h"
 
@@ -53,7 +54,8 @@ static void set_all(uint64_t n_bytes)
 
 static uint64_t play(const char *name)
 {
-    static const vp_simulation_options_t options = {.machine = {"ideal", 0, 1, false}};
+    static const vp_simulation_options_t options = {.machine = {"ideal", 0, 1, false},
+                                                    .keep_flows = true};
     const vp_baseline_t *baseline = vp_baseline_find(name);
 
     ck_assert_msg(baseline != NULL, "no baseline %s", name);

@@ -24,7 +24,8 @@ static vp_demand_options_t options_of(vp_demand_kind_t kind)
                                  .hidden = 16,
                                  .ranks_per_node = 8,
                                  .n_hot = 2,
-                                 .hot_ppm = 500000};
+                                 .hot_ppm = 500000,
+                                 .hot_factor = 1};
 }
 
 static uint64_t *generate(const vp_demand_options_t *options)
@@ -137,7 +138,7 @@ START_TEST(zipf_over_destinations_makes_hot_columns)
     uint64_t second = 0;
     uint32_t j;
 
-    options.over_destinations = true;
+    options.over = VP_ZIPF_DESTINATIONS;
     options.exponent = 1.0;
     demand = generate(&options);
     for (j = 0; j < 32; j++) {
@@ -152,6 +153,67 @@ START_TEST(zipf_over_destinations_makes_hot_columns)
     }
     ck_assert_msg(fabs((double)first / (double)second - 2.0) < 0.2, "%llu to %llu",
                   (unsigned long long)first, (unsigned long long)second);
+    free(demand);
+}
+END_TEST
+
+static int compare_cells(const void *a, const void *b)
+{
+    uint64_t left = *(const uint64_t *)a;
+    uint64_t right = *(const uint64_t *)b;
+
+    return (left < right) - (left > right);
+}
+
+/* Ranked: the k-th largest of a row, or of all, is the largest divided by k^s. */
+START_TEST(ranked_zipf_has_each_weight_once)
+{
+    vp_demand_options_t options = options_of(VP_DEMAND_ZIPF);
+    uint64_t *demand;
+    size_t n_cells = 32 * 32;
+    size_t k;
+
+    options.over = VP_ZIPF_RANKED_PAIRS;
+    options.exponent = 0.5;
+    demand = generate(&options);
+    qsort(demand, n_cells, sizeof(uint64_t), compare_cells);
+    for (k = 1; k <= 32 * 31; k++) {
+        ck_assert_double_eq_tol((double)demand[k - 1] / (double)demand[0], 1.0 / sqrt((double)k),
+                                1e-4);
+    }
+    ck_assert_uint_eq(demand[32 * 31], 0);
+    free(demand);
+    options.over = VP_ZIPF_RANKED_ROWS;
+    demand = generate(&options);
+    ck_assert_int_le(labs((long)(row_sum(demand, 32, 3) - row_sum(demand, 32, 30))), 4 * 32);
+    qsort(demand + 32 * 3, 32, sizeof(uint64_t), compare_cells);
+    ck_assert_double_eq_tol((double)demand[32 * 3 + 30] / (double)demand[32 * 3], 1.0 / sqrt(31.0),
+                            1e-4);
+    free(demand);
+}
+END_TEST
+
+/* Two of 32 destinations get five times the bytes: 2 * 5 + 30 instead of 32 columns. */
+START_TEST(hot_destinations_are_multiplied)
+{
+    vp_demand_options_t options = options_of(VP_DEMAND_UNIFORM);
+    uint64_t *demand;
+    uint64_t least = UINT64_MAX;
+    uint32_t n_hot = 0;
+    uint32_t j;
+
+    options.hot_factor = 5;
+    demand = generate(&options);
+    for (j = 1; j < 32; j++) {
+        least = demand[j] < least ? demand[j] : least;
+    }
+    for (j = 0; j < 32; j++) {
+        uint64_t cell = j == 0 ? demand[32] : demand[j];
+
+        n_hot += cell == 5 * least;
+        ck_assert(cell == least || cell == 5 * least);
+    }
+    ck_assert_uint_eq(n_hot, 2);
     free(demand);
 }
 END_TEST
@@ -213,6 +275,9 @@ START_TEST(bad_options_are_refused)
     options.n_hot = 32;
     ck_assert_int_eq(vp_demand_generate(&options, &demand, &error), VP_ERR_USAGE);
     options = options_of(VP_DEMAND_MOE);
+    options.hot_factor = 0;
+    ck_assert_int_eq(vp_demand_generate(&options, &demand, &error), VP_ERR_USAGE);
+    options = options_of(VP_DEMAND_MOE);
     options.top_k = 65;
     ck_assert_int_eq(vp_demand_generate(&options, &demand, &error), VP_ERR_USAGE);
     ck_assert_ptr_null(demand);
@@ -231,6 +296,8 @@ int main(void)
     tcase_add_test(cases, rows_are_scaled_when_asked);
     tcase_add_test(cases, zipf_has_the_median_of_its_cdf);
     tcase_add_test(cases, zipf_over_destinations_makes_hot_columns);
+    tcase_add_test(cases, ranked_zipf_has_each_weight_once);
+    tcase_add_test(cases, hot_destinations_are_multiplied);
     tcase_add_test(cases, hotspots_draw_their_share);
     tcase_add_test(cases, moe_counts_tokens);
     tcase_add_test(cases, bad_options_are_refused);

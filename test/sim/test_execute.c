@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "scheduler/plan.h"
+#include "sim/fail.h"
 #include "sim/simulation.h"
 #include "test/sim/models.h"
 
@@ -56,7 +57,8 @@ static void lane(uint32_t source, uint32_t destination, vp_path_kind_t kind, uin
 static uint64_t play(vp_execution_t execution, uint64_t alpha_ns, uint64_t preamble_ns)
 {
     vp_simulation_options_t options = {.machine = {"ideal", 0, 1, false},
-                                       .execute = {execution, alpha_ns, preamble_ns}};
+                                       .execute = {execution, alpha_ns, preamble_ns},
+                                       .keep_flows = true};
 
     if (plan == NULL) {
         ck_assert_msg(vp_plan_builder_finish(builder, alpha_ns, "test", &plan, &error) == VP_OK,

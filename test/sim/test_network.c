@@ -34,7 +34,7 @@ static uint32_t link_of(uint64_t bytes_per_s)
 static uint32_t flow_over(uint32_t source, uint64_t n_bytes, uint32_t n_links,
                           const uint32_t *links)
 {
-    vp_flow_t flow = {source, n_links, links, n_bytes, 0, 0, VP_NO_GATE, VP_NO_QUEUE};
+    vp_flow_t flow = {source, n_links, links, n_bytes, 0, 0, VP_NO_GATE, VP_NO_QUEUE, 0};
     uint32_t index;
 
     ck_assert_int_eq(vp_network_add_flow(network, &flow, &index, &error), VP_OK);
@@ -130,7 +130,7 @@ END_TEST
 START_TEST(own_limit_leaves_the_rest)
 {
     uint32_t link = link_of(10 * GB);
-    vp_flow_t slow = {0, 1, &link, 2 * GB, 2 * GB, 0, VP_NO_GATE, VP_NO_QUEUE};
+    vp_flow_t slow = {0, 1, &link, 2 * GB, 2 * GB, 0, VP_NO_GATE, VP_NO_QUEUE, 0};
 
     ck_assert_int_eq(vp_network_add_flow(network, &slow, NULL, &error), VP_OK);
     (void)flow_over(1, 8 * GB, 1, &link);
@@ -174,7 +174,7 @@ START_TEST(queues_keep_order_and_width)
 {
     uint32_t link = link_of(1 * GB);
     uint32_t queue;
-    vp_flow_t flow = {0, 1, &link, 1 * GB, 0, 0, VP_NO_GATE, 0};
+    vp_flow_t flow = {0, 1, &link, 1 * GB, 0, 0, VP_NO_GATE, 0, 0};
     uint32_t i;
 
     ck_assert_int_eq(vp_network_add_queue(network, 2, &queue, &error), VP_OK);
@@ -198,7 +198,7 @@ START_TEST(gates_wait_for_all_and_overheads_and_latencies_count)
     vp_link_t link = {1 * GB, 7, 0, NULL};
     uint32_t index;
     uint32_t gate;
-    vp_flow_t flow = {0, 1, &index, 1000, 0, 5, VP_NO_GATE, VP_NO_QUEUE};
+    vp_flow_t flow = {0, 1, &index, 1000, 0, 5, VP_NO_GATE, VP_NO_QUEUE, 0};
     uint32_t i;
 
     ck_assert_int_eq(vp_network_add_link(network, &link, &index, &error), VP_OK);
@@ -223,7 +223,7 @@ START_TEST(a_queue_waits_at_the_gate_of_its_first)
     uint32_t queue;
     uint32_t gate;
     uint32_t blocker = flow_over(1, 1 * GB, 1, &link);
-    vp_flow_t flow = {0, 0, NULL, 0, 0, 10, VP_NO_GATE, 0};
+    vp_flow_t flow = {0, 0, NULL, 0, 0, 10, VP_NO_GATE, 0, 0};
 
     ck_assert_int_eq(vp_network_add_queue(network, 1, &queue, &error), VP_OK);
     ck_assert_int_eq(vp_network_add_gate(network, &gate, &error), VP_OK);
@@ -241,7 +241,7 @@ END_TEST
 START_TEST(cycles_are_reported)
 {
     uint32_t gate;
-    vp_flow_t flow = {0, 0, NULL, 0, 0, 1, 0, VP_NO_QUEUE};
+    vp_flow_t flow = {0, 0, NULL, 0, 0, 1, 0, VP_NO_QUEUE, 0};
     vp_network_result_t result;
 
     ck_assert_int_eq(vp_network_add_gate(network, &gate, &error), VP_OK);
@@ -255,7 +255,7 @@ END_TEST
 START_TEST(impossible_links_and_flows_are_refused)
 {
     vp_link_t link = {0, 0, 0, NULL};
-    vp_flow_t flow = {0, 0, NULL, 1, 0, 0, VP_NO_GATE, VP_NO_QUEUE};
+    vp_flow_t flow = {0, 0, NULL, 1, 0, 0, VP_NO_GATE, VP_NO_QUEUE, 0};
 
     ck_assert_int_eq(vp_network_add_link(network, &link, NULL, &error), VP_ERR_LIMIT);
     link.bytes_per_s = VP_NETWORK_MAX_BYTES_PER_S + 1;

@@ -1,0 +1,41 @@
+/*
+ * The options of `variopath simulate`.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef VP_TOOLS_SIMULATE_OPTIONS_H
+#define VP_TOOLS_SIMULATE_OPTIONS_H
+
+#include "sim/execute.h"
+#include "tools/simulate.h"
+
+enum { VP_SIMULATE_MAX_SIZES = 64 };
+
+typedef struct vp_simulate_options {
+    const char *topology;
+    const char *demand;
+    const char *algorithms; /* NULL: none */
+    const char *schedules;  /* files, comma-separated; NULL: none */
+    const char *links;
+    const char *fail;
+    bool is_unaware; /* plans are made as if nothing had failed */
+    vp_execution_t execution;
+    bool has_alpha;
+    uint64_t alpha_ns;
+    uint64_t planning_ns;
+    uint64_t exchange_ns;
+    uint64_t rate_error_ppm;
+    uint64_t seed;
+    size_t n_sizes; /* bytes per rank that the demand is scaled to; 0: as it is */
+    uint64_t sizes[VP_SIMULATE_MAX_SIZES];
+    bool exact;
+    vp_report_format_t format;
+    const char *svg;
+    bool is_help;
+} vp_simulate_options_t;
+
+/* Fills *options; VP_EXIT_OK, or another exit code after a message. */
+int vp_simulate_options_parse(int argc, char **argv, vp_simulate_options_t *options);
+void vp_simulate_options_help(void);
+
+#endif
