@@ -76,14 +76,32 @@ check "another machine on rank 2: exit code" equal "$?" 0
 check "another machine on rank 2: verified" contains "$output" "verified: every byte"
 check "another machine on rank 2: nothing carried" lacks "$output" "coll_variopath_carried"
 check "another machine on rank 2: the message" equal \
-    "$(grep -c 'the catalog of rank 2 describes 8 ranks, the communicator has 4' "$output")" 2
+    "$(grep -c 'Reason:       ranks 0 and 2 use different catalogs' "$output")" 1
 
-# More or fewer ranks than the catalog has: passed on, with a reason.
-launch 60 3 --mca coll variopath --mca coll_variopath_host 1 --mca coll_variopath_verbose 1 \
-    "${plain[@]}" >"$output" 2>&1
+# More ranks than the catalog has: passed on, with a reason. Fewer: carried on a part of it.
+launch 60 5 --mca coll variopath --mca coll_variopath_host 1 "${plain[@]}" >"$output" 2>&1
+check "five ranks, catalog of four: exit code" equal "$?" 0
+check "five ranks, catalog of four: verified" contains "$output" "verified: every byte"
+check "five ranks, catalog of four: reason" contains "$output" \
+    "Reason:       the catalog of rank 0 describes 4 ranks, the communicator has 5"
+check "five ranks, catalog of four: said once" equal "$(grep -c 'Reason: ' "$output")" 1
+launch 60 3 --mca coll variopath --mca coll_variopath_host 1 "${plain[@]}" >"$output" 2>&1
 check "three ranks, catalog of four: exit code" equal "$?" 0
 check "three ranks, catalog of four: verified" contains "$output" "verified: every byte"
-check "three ranks, catalog of four: reason" contains "$output" \
-    "Reason:       the catalog of rank 0 describes 4 ranks, the communicator has 3"
-check "three ranks, catalog of four: said once" equal "$(grep -c 'Reason: ' "$output")" 1
+check "three ranks, catalog of four: carried" contains "$output" "coll_variopath_carried = 18"
+
+# A parameter that differs on one rank decides for all, not for that rank alone.
+for setting in OMPI_MCA_coll_variopath_catalog= OMPI_MCA_coll_variopath_enable=0 \
+    OMPI_MCA_coll_variopath_np=100 OMPI_MCA_coll_variopath_cts=alltoall \
+    OMPI_MCA_coll_variopath_priority=5 OMPI_MCA_coll_variopath_sync=nonsense; do
+    printf '#!/bin/sh\n[ "$OMPI_COMM_WORLD_RANK" != 2 ] || export %s\nexec "$@"\n' "$setting" \
+        >"$work/one_differs"
+    chmod +x "$work/one_differs"
+    launch 60 4 --mca coll_variopath_host 1 "$work/one_differs" "${plain[@]}" >"$output" 2>&1
+    check "$setting on rank 2: exit code" equal "$?" 0
+    check "$setting on rank 2: verified" contains "$output" "verified: every byte"
+    check "$setting on rank 2: nothing carried" lacks "$output" "coll_variopath_carried"
+    check "$setting on rank 2: said once" equal \
+        "$(grep -c 'First rank that differs from rank 0: 2' "$output")" 1
+done
 finish
