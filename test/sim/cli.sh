@@ -72,6 +72,25 @@ else
     echo 'FAILED: a sweep lacks rows or parts of its drawing'
     n_failures=$((n_failures + 1))
 fi
+# Figure 1's joint channel, planned: 356 MB in 1 ms is 356 GB/s, to the last digit.
+cat >"$dir/figure1.csv" <<'EOF'
+0,64000000,0,0,0,0
+0,0,0,64000000,0,0
+0,0,0,0,50000000,0
+0,0,0,0,0,64000000
+64000000,0,0,0,0,0
+0,0,50000000,0,0,0
+EOF
+expect 0 simulate --topology fig1-6 --demand "$dir/figure1.csv" --alpha-ns 0 --algorithms paper \
+    --execution barrier --csv
+n_checks=$((n_checks + 1))
+if grep -q '^paper,.*,1000000,' "$dir/out"; then
+    echo "ok: a plan of paper reaches Figure 1's 356 GB/s"
+else
+    echo "FAILED: a plan of paper does not reach Figure 1's 356 GB/s"
+    cat "$dir/out"
+    n_failures=$((n_failures + 1))
+fi
 expect 2 simulate --topology fig1-6 --demand "$dir/a.csv" --algorithms nccl --sweep 1M,,2M
 expect 2 simulate --topology fig1-6 --demand "$dir/a.csv" --algorithms nccl --sweep 0
 expect 2 simulate --topology fig1-6 --demand "$dir/a.csv" --algorithms nccl --unaware
