@@ -1,10 +1,10 @@
 /*
  * A plain MPI program: a skewed MPI_Alltoallv, as token routing makes it.
  *
- * Every rank sends a Zipf-distributed amount to each peer, checks every byte
- * that arrives, and rank 0 prints times and the algorithmic bandwidth (total
- * bytes / (ranks x completion time)). Nothing here knows about VarioPath; the
- * option --counters prints whatever performance variables named
+ * Every rank sends a Zipf-distributed amount to each peer, or what a file says,
+ * checks every byte that arrives, and rank 0 prints times and the algorithmic
+ * bandwidth (total bytes / (ranks x completion time)). Nothing here knows about
+ * VarioPath; the option --counters prints whatever performance variables named
  * coll_variopath_* the MPI library offers through MPI_T.
  *
  * SPDX-License-Identifier: BSD-3-Clause
@@ -25,7 +25,10 @@ typedef struct options {
     uint64_t mean_bytes; /* per pair */
     int repetitions;     /* timed calls */
     bool counters;
-    const char *demand_file; /* NULL: not written */
+    bool alltoall;            /* MPI_Alltoall: all blocks have mean_bytes */
+    const char *saved_demand; /* file to write; NULL: none */
+    const char *given_demand; /* file to read instead of drawing; NULL: none */
+    int *matrix;              /* its counts, row = source */
 } options_t;
 
 typedef struct exchange {
@@ -85,13 +88,42 @@ static void zipf_row(const options_t *options, int source, int n_ranks, double *
     }
 }
 
+/* Reads `given_demand`: a line per source, byte counts separated by commas. */
+static void read_demand(options_t *options, int n_ranks)
+{
+    size_t n_counts = (size_t)n_ranks * (size_t)n_ranks;
+    FILE *file = fopen(options->given_demand, "r");
+    size_t i;
+
+    options->matrix = allocate(n_counts * sizeof(*options->matrix));
+    if (file == NULL) {
+        fail("cannot read the file of --demand; check the path");
+    }
+    for (i = 0; i < n_counts; i++) {
+        bool is_last = (i + 1) % (size_t)n_ranks == 0;
+        char separator = '\0';
+
+        if (fscanf(file, "%d%c", &options->matrix[i], &separator) < 1 || options->matrix[i] < 0 ||
+            separator != (is_last ? '\n' : ',')) {
+            fail("the file of --demand is not a row per rank of as many byte counts below 2 GiB");
+        }
+    }
+    (void)fclose(file);
+}
+
 /* Byte counts of one row of the demand; their mean is close to mean_bytes. */
 static void demand_row(const options_t *options, int source, int n_ranks, int *counts)
 {
-    double *weights = allocate((size_t)n_ranks * sizeof(*weights));
+    double *weights;
     double sum = 0;
     int i;
 
+    if (options->matrix != NULL) {
+        memcpy(counts, options->matrix + (size_t)source * (size_t)n_ranks,
+               (size_t)n_ranks * sizeof(*counts));
+        return;
+    }
+    weights = allocate((size_t)n_ranks * sizeof(*weights));
     zipf_row(options, source, n_ranks, weights);
     for (i = 0; i < n_ranks; i++) {
         sum += weights[i];
@@ -156,7 +188,7 @@ static void prepare(exchange_t *exchange, const options_t *options)
 static void save_demand(const exchange_t *exchange, const options_t *options)
 {
     int *row = allocate((size_t)exchange->n_ranks * sizeof(*row));
-    FILE *file = fopen(options->demand_file, "w");
+    FILE *file = fopen(options->saved_demand, "w");
     int i;
     int j;
 
@@ -217,7 +249,8 @@ static uint64_t count_wrong_bytes(const exchange_t *exchange, int round)
 }
 
 /* One verified call; returns its time in seconds, the slowest rank's. */
-static double one_call(const exchange_t *exchange, int round, uint64_t *n_wrong)
+static double one_call(const exchange_t *exchange, const options_t *options, int round,
+                       uint64_t *n_wrong)
 {
     double begin;
     double seconds;
@@ -225,9 +258,15 @@ static double one_call(const exchange_t *exchange, int round, uint64_t *n_wrong)
     fill(exchange, round);
     (void)MPI_Barrier(MPI_COMM_WORLD);
     begin = MPI_Wtime();
-    (void)MPI_Alltoallv(exchange->send_buffer, exchange->send_counts, exchange->send_displs,
-                        MPI_BYTE, exchange->receive_buffer, exchange->receive_counts,
-                        exchange->receive_displs, MPI_BYTE, MPI_COMM_WORLD);
+    if (options->alltoall) {
+        (void)MPI_Alltoall(exchange->send_buffer, exchange->send_counts[0], MPI_BYTE,
+                           exchange->receive_buffer, exchange->receive_counts[0], MPI_BYTE,
+                           MPI_COMM_WORLD);
+    } else {
+        (void)MPI_Alltoallv(exchange->send_buffer, exchange->send_counts, exchange->send_displs,
+                            MPI_BYTE, exchange->receive_buffer, exchange->receive_counts,
+                            exchange->receive_displs, MPI_BYTE, MPI_COMM_WORLD);
+    }
     seconds = MPI_Wtime() - begin;
     *n_wrong += count_wrong_bytes(exchange, round);
     (void)MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
@@ -254,8 +293,13 @@ static void report(const exchange_t *exchange, const options_t *options, double 
     }
     qsort(seconds, (size_t)options->repetitions, sizeof(*seconds), compare_doubles);
     median = seconds[options->repetitions / 2];
-    (void)printf("ranks %d, seed %" PRIu64 ", Zipf exponent %.2f, %" PRIu64 " bytes in all\n",
-                 exchange->n_ranks, options->seed, options->skew, sums[0]);
+    if (options->given_demand != NULL) {
+        (void)printf("ranks %d, demand %s, %" PRIu64 " bytes in all\n", exchange->n_ranks,
+                     options->given_demand, sums[0]);
+    } else {
+        (void)printf("ranks %d, seed %" PRIu64 ", Zipf exponent %.2f, %" PRIu64 " bytes in all\n",
+                     exchange->n_ranks, options->seed, options->skew, sums[0]);
+    }
     (void)printf("time: median %.3f ms of %d calls (fastest %.3f, slowest %.3f)\n", median * 1e3,
                  options->repetitions, seconds[0] * 1e3, seconds[options->repetitions - 1] * 1e3);
     (void)printf("algorithmic bandwidth: %.3f GB/s per rank\n",
@@ -342,6 +386,8 @@ static void print_usage(FILE *stream)
                           "  --skew S        Zipf exponent, 0 is uniform (default 0.8)\n"
                           "  --bytes N       mean bytes per pair (default 262144)\n"
                           "  --repeat N      timed calls (default 5)\n"
+                          "  --demand F      take the demand from this file (CSV, bytes) instead\n"
+                          "  --alltoall      call MPI_Alltoall, with --bytes for every pair\n"
                           "  --save-demand F write the demand matrix (CSV, bytes) to this file\n"
                           "  --counters      print the library's coll_variopath_* counters\n");
 }
@@ -353,7 +399,8 @@ static int parse(int argc, char **argv, options_t *options)
         {"seed", required_argument, NULL, 's'},        {"skew", required_argument, NULL, 'z'},
         {"bytes", required_argument, NULL, 'b'},       {"repeat", required_argument, NULL, 'r'},
         {"counters", no_argument, NULL, 'c'},          {"help", no_argument, NULL, 'h'},
-        {"save-demand", required_argument, NULL, 'd'}, {NULL, 0, NULL, 0},
+        {"save-demand", required_argument, NULL, 'd'}, {"demand", required_argument, NULL, 'f'},
+        {"alltoall", no_argument, NULL, 'a'},          {NULL, 0, NULL, 0},
     };
     int letter;
 
@@ -378,7 +425,14 @@ static int parse(int argc, char **argv, options_t *options)
             options->counters = true;
             break;
         case 'd':
-            options->demand_file = optarg;
+            options->saved_demand = optarg;
+            break;
+        case 'f':
+            options->given_demand = optarg;
+            break;
+        case 'a':
+            options->alltoall = true;
+            options->skew = 0;
             break;
         case 'h':
             return 1;
@@ -390,12 +444,12 @@ static int parse(int argc, char **argv, options_t *options)
         }
     }
     return optind == argc && options->repetitions >= 1 && options->repetitions <= 10000 &&
-                   options->skew >= 0
+                   options->skew >= 0 && !(options->alltoall && options->given_demand != NULL)
                ? 0
                : 2;
 }
 
-static uint64_t run(const options_t *options)
+static uint64_t run(options_t *options)
 {
     exchange_t exchange = {0};
     double *seconds = allocate((size_t)options->repetitions * sizeof(*seconds));
@@ -406,19 +460,23 @@ static uint64_t run(const options_t *options)
     open_counters(&counters);
     (void)MPI_Comm_rank(MPI_COMM_WORLD, &exchange.rank);
     (void)MPI_Comm_size(MPI_COMM_WORLD, &exchange.n_ranks);
+    if (options->given_demand != NULL) {
+        read_demand(options, exchange.n_ranks);
+    }
     prepare(&exchange, options);
-    if (options->demand_file != NULL && exchange.rank == 0) {
+    if (options->saved_demand != NULL && exchange.rank == 0) {
         save_demand(&exchange, options);
     }
-    (void)one_call(&exchange, 0, &n_wrong); /* connections are set up in the first call */
+    (void)one_call(&exchange, options, 0, &n_wrong); /* connections are set up in the first call */
     for (round = 1; round <= options->repetitions; round++) {
-        seconds[round - 1] = one_call(&exchange, round, &n_wrong);
+        seconds[round - 1] = one_call(&exchange, options, round, &n_wrong);
     }
     report(&exchange, options, seconds, n_wrong);
     if (options->counters) {
         print_counters(&counters, exchange.rank);
     }
     release(&exchange);
+    free(options->matrix);
     free(seconds);
     (void)MPI_Allreduce(MPI_IN_PLACE, &n_wrong, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
     return n_wrong;

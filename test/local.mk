@@ -8,6 +8,8 @@ include test/bench/local.mk
 include test/engine/local.mk
 include test/mca/local.mk
 include test/tools/local.mk
+include test/probe/local.mk
+include test/testbed/local.mk
 include test/lint/local.mk
 include test/long/local.mk
 
