@@ -23,7 +23,8 @@
     X(VP_ERR_TIMEOUT, -8, "timed out")                                                             \
     X(VP_ERR_MISMATCH, -9, "ranks disagree")                                                       \
     X(VP_ERR_TRUNCATE, -10, "a message is longer than its receive block")                          \
-    X(VP_ERR_INTERNAL, -11, "internal error")
+    X(VP_ERR_INTERNAL, -11, "internal error")                                                      \
+    X(VP_ERR_DEVICE, -12, "a CUDA device failed")
 
 typedef enum vp_status {
 #define VP_STATUS_ENUM(name, value, text) name = (value),

@@ -78,6 +78,41 @@ void vp_engine_destroy(vp_engine_t *engine)
     free(engine);
 }
 
+/* Memory that a peer can be given a key for. */
+static bool lanes_carry(const vp_memory_t *memory)
+{
+    return memory->kind == VP_MEMORY_NONE || memory->kind == VP_MEMORY_HOST ||
+           (memory->kind == VP_MEMORY_DEVICE && memory->ipc && memory->one_allocation);
+}
+
+static bool is_device(const vp_memory_t *memory)
+{
+    return memory != NULL && memory->kind == VP_MEMORY_DEVICE;
+}
+
+/* Device buffers are no obstacle where all ranks' lanes move device memory. */
+static void look_at_memory(const vp_engine_t *engine, vp_work_t *work)
+{
+    const vp_call_t *call = work->call;
+    const vp_memory_t *memory;
+    vp_error_t detail;
+
+    work->obstacles = call->obstacles;
+    if ((work->obstacles & VP_OBSTACLE_DEVICE) == 0 || !engine->carry_devices ||
+        call->send_memory == NULL || call->receive_memory == NULL ||
+        !lanes_carry(call->send_memory) || !lanes_carry(call->receive_memory)) {
+        return;
+    }
+    memory = is_device(call->send_memory) ? call->send_memory : call->receive_memory;
+    if (vp_device_enter(memory, &detail) != VP_OK) {
+        vp_log(engine->options.log, VP_LOG_WARN, "%s", detail.text);
+        work->obstacles |= VP_OBSTACLE_DEVICE_LOST;
+        return;
+    }
+    work->on_device = true;
+    work->obstacles &= ~(uint32_t)VP_OBSTACLE_DEVICE;
+}
+
 static void fill_header(vp_engine_t *engine, const vp_work_t *work, vp_header_t *header)
 {
     uint32_t peer;
@@ -85,7 +120,7 @@ static void fill_header(vp_engine_t *engine, const vp_work_t *work, vp_header_t 
 
     memset(header->send_bytes, 0, engine->n_ranks * sizeof(*header->send_bytes));
     memset(header->receive_bytes, 0, engine->n_ranks * sizeof(*header->receive_bytes));
-    header->obstacles = work->obstacles;
+    header->obstacles = work->obstacles | (work->on_device ? VP_NOTE_DEVICE : 0);
     if (work->obstacles == 0) {
         for (peer = 0; peer < engine->n_ranks; peer++) {
             header->send_bytes[peer] = work->call->send[peer].n_bytes;
@@ -105,7 +140,7 @@ static vp_status_t exchange_headers(vp_engine_t *engine, vp_work_t *work, vp_err
     uint32_t rank;
     vp_status_t status;
 
-    work->obstacles = work->call->obstacles;
+    look_at_memory(engine, work);
     if (!vp_windows_usable(engine)) {
         work->obstacles |= VP_OBSTACLE_PATH;
     }
@@ -122,9 +157,68 @@ static vp_status_t exchange_headers(vp_engine_t *engine, vp_work_t *work, vp_err
         vp_header_decode(engine->receive_wire + rank * n_bytes, engine->n_ranks,
                          &engine->headers[rank]);
         work->keys_changed = work->keys_changed || engine->headers[rank].keys_bytes > 0;
+        engine->obstacles[rank] = engine->headers[rank].obstacles;
     }
-    vp_verdict_obstacles(engine, work);
+    return vp_verdict_obstacles(engine, engine->obstacles, work, error);
+}
+
+/* One number of every rank, into engine->obstacles. */
+static vp_status_t exchange_notices(vp_engine_t *engine, uint32_t mine, vp_error_t *error)
+{
+    uint32_t rank;
+    vp_status_t status;
+
+    vp_notice_encode(mine, engine->send_wire);
+    status = vp_engine_allgather(engine, engine->send_wire, engine->receive_wire, VP_NOTICE_BYTES,
+                                 error);
+    for (rank = 0; status == VP_OK && rank < engine->n_ranks; rank++) {
+        engine->obstacles[rank] =
+            vp_notice_decode(engine->receive_wire + (size_t)rank * VP_NOTICE_BYTES);
+    }
+    return status;
+}
+
+/* A call on a communicator that is not carried: device buffers of any rank still count. */
+static vp_status_t pass_on(vp_engine_t *engine, vp_work_t *work, vp_error_t *error)
+{
+    vp_status_t status;
+
+    if (engine->devices) {
+        status = exchange_notices(engine, work->call->obstacles, error);
+        if (status == VP_OK) {
+            status = vp_verdict_obstacles(engine, engine->obstacles, work, error);
+        }
+        if (status != VP_OK) {
+            return status;
+        }
+    }
+    if (work->outcome.verdict != VP_STAGED) {
+        vp_verdict_pass(work, "%s", engine->reason);
+    } else if (engine->fault) {
+        /* Worth telling too: with the job set up rightly, lanes might have carried the call. */
+        vp_verdict_pass(work, "%s", engine->reason);
+        work->outcome.verdict = VP_STAGED;
+    }
+    work->outcome.rank = engine->reason_rank;
+    work->outcome.fault = engine->fault;
     return VP_OK;
+}
+
+vp_status_t vp_engine_agree_staging(vp_engine_t *engine, vp_status_t mine, vp_error_t *error)
+{
+    uint32_t rank;
+    vp_status_t status = exchange_notices(engine, (uint32_t)mine, error);
+
+    for (rank = 0; status == VP_OK && rank < engine->n_ranks; rank++) {
+        status = (vp_status_t)(int32_t)engine->obstacles[rank];
+        if (status != VP_OK) {
+            (void)vp_error_set(error, status,
+                               "rank %u could not stage its device buffers: %s; the call fails on "
+                               "all ranks before a byte moved",
+                               rank, vp_status_text((int)status));
+        }
+    }
+    return status;
 }
 
 /* Own preparations that may fail; how they went is part of the next record. */
@@ -315,6 +409,9 @@ static vp_status_t run_call(vp_engine_t *engine, vp_work_t *work, vp_error_t *er
             status = exchange_details(engine, work, error);
         }
     }
+    if (work->outcome.verdict == VP_PASSED_ON && work->any_device) {
+        work->outcome.verdict = VP_STAGED;
+    }
     vp_counter_add(&engine->counters->exchange_ns, vp_clock_ns() - start_ns - work->planning_ns);
     if (status == VP_OK && work->outcome.verdict == VP_CARRIED) {
         vp_trace_begin(engine, work);
@@ -335,13 +432,12 @@ vp_status_t vp_engine_alltoallv(vp_engine_t *engine, const vp_call_t *call, vp_o
         status = vp_engine_setup(engine, error);
     }
     if (status == VP_OK && engine->state == VP_ENGINE_DECLINED) {
-        vp_verdict_pass(&work, "%s", engine->reason);
-        work.outcome.rank = engine->reason_rank;
-        work.outcome.fault = engine->fault;
+        status = pass_on(engine, &work, error);
     } else if (status == VP_OK) {
         status = run_call(engine, &work, error);
     }
-    if (status != VP_OK && status != VP_ERR_TRUNCATE && engine->state != VP_ENGINE_DECLINED) {
+    if (status != VP_OK && status != VP_ERR_TRUNCATE && status != VP_ERR_DEVICE &&
+        engine->state != VP_ENGINE_DECLINED) {
         /* A collective below failed and left the ranks apart: this one will not try again. */
         vp_engine_decline(engine, engine->n_ranks, "an earlier call failed: %s",
                           vp_status_text((int)status));
@@ -349,6 +445,10 @@ vp_status_t vp_engine_alltoallv(vp_engine_t *engine, const vp_call_t *call, vp_o
     vp_trace_call(engine, &work, status);
     vp_plan_destroy(work.plan);
     vp_lanes_unregister(engine->lanes, work.region);
+    vp_lanes_unregister(engine->lanes, work.send_region);
+    if (work.on_device) {
+        vp_device_leave();
+    }
     free(work.times);
     free(work.keys);
     if (status == VP_OK || status == VP_ERR_TRUNCATE) {

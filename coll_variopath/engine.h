@@ -30,6 +30,7 @@
 #include "base/log.h"
 #include "base/status.h"
 #include "catalog/model.h"
+#include "coll_variopath/device.h"
 #include "coll_variopath/lanes.h"
 #include "coll_variopath/surroundings.h"
 #include "scheduler/schedule.h"
@@ -43,6 +44,8 @@ typedef enum vp_sync {
 typedef struct vp_engine_options {
     bool carry_host; /* carry host buffers; false on any rank: all calls are passed on */
     vp_sync_t sync;
+    bool devices; /* a CUDA driver is loaded in this process; true on any rank: calls that are
+                     not carried ask every rank for device buffers first */
     const char *scheduler;     /* a name that vp_schedule_find knows */
     uint64_t alpha_ns;         /* 0: the topology's */
     uint32_t min_gain_percent; /* pass on when the pairwise exchange is predicted to be
@@ -76,6 +79,8 @@ typedef struct vp_counters {
     X(VP_OBSTACLE_HOST, 2, "host buffers (coll_variopath_host is off)")                            \
     X(VP_OBSTACLE_MEMORY, 3, "memory that a transport cannot register")                            \
     X(VP_OBSTACLE_SHUTDOWN, 4, "MPI is being finalized")                                           \
+    X(VP_OBSTACLE_DEVICE, 5, "device buffers")                                                     \
+    X(VP_OBSTACLE_DEVICE_LOST, 6, "a CUDA device that failed")                                     \
     X(VP_OBSTACLE_PATH, 7, "a path that was closed after a failure")
 
 enum {
@@ -95,8 +100,18 @@ typedef struct vp_call {
     const vp_block_t *send;    /* to each peer; never written */
     const vp_block_t *receive; /* from each peer */
     uint32_t obstacles;        /* VP_OBSTACLE_*; send and receive may be NULL if not 0 */
+    /*
+     * What the blocks of each side are in; NULL: the host. With both given,
+     * VP_OBSTACLE_DEVICE is lifted where lanes can carry this memory.
+     */
+    const vp_memory_t *send_memory;
+    const vp_memory_t *receive_memory;
 } vp_call_t;
 
+/*
+ * Staged: some rank has device buffers that lanes do not carry, and the
+ * collective below must never see them; each rank moves its own through the host.
+ */
 typedef enum vp_verdict { VP_CARRIED, VP_STAGED, VP_PASSED_ON } vp_verdict_t;
 
 /* The same on every rank of the call. */
@@ -135,16 +150,25 @@ void vp_engine_destroy(vp_engine_t *engine);
  * Runs one call; collective, one at a time per engine, different engines may
  * run in different threads.
  * VP_OK: outcome_p->verdict says whether all bytes are in place (carried) or
- * none was moved (passed on: call the collective below now).
+ * none was moved (passed on, staged: call the collective below now).
  * VP_ERR_TRUNCATE: a peer sends more than its block here holds, or this rank
  * sends more than a peer expects; all fitting blocks arrived and nothing was
  * written outside its block. Returned by the ranks concerned only.
  * VP_ERR_TRANSPORT, VP_ERR_TIMEOUT, VP_ERR_MISMATCH (plans differ): after the
  * first byte, on every rank; the engine passes on all later calls.
+ * VP_ERR_DEVICE: a rank has VP_OBSTACLE_DEVICE_LOST; on every rank, no byte moved.
  * VP_ERR_NO_MEMORY.
  */
 vp_status_t vp_engine_alltoallv(vp_engine_t *engine, const vp_call_t *call, vp_outcome_t *outcome_p,
                                 vp_error_t *error) VP_MUST_CHECK;
+
+/*
+ * Staging of a call with the verdict staged is ready here, or failed
+ * (`mine`): collective, VP_OK when it is ready on every rank. Otherwise no
+ * rank may call the collective below, and all return the same status.
+ */
+vp_status_t vp_engine_agree_staging(vp_engine_t *engine, vp_status_t mine,
+                                    vp_error_t *error) VP_MUST_CHECK;
 
 /* Text of a verdict: "carried", "staged", "passed on". */
 const char *vp_verdict_text(vp_verdict_t verdict);

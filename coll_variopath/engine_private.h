@@ -16,6 +16,9 @@
 #include "coll_variopath/record.h"
 #include "scheduler/plan.h"
 
+/* Beside obstacles in headers: this rank has device buffers, which is none. */
+#define VP_NOTE_DEVICE (UINT32_C(1) << 31)
+
 typedef enum vp_engine_state {
     VP_ENGINE_NEW,     /* nothing agreed yet */
     VP_ENGINE_READY,   /* connected */
@@ -51,6 +54,8 @@ struct vp_engine {
     char reason[160]; /* why declined */
     uint32_t reason_rank;
     bool fault;
+    bool devices;       /* some rank had a CUDA driver at the first call */
+    bool carry_devices; /* the lanes of every rank move device memory */
     uint64_t n_calls;
 
     /* Made by setup. */
@@ -58,6 +63,7 @@ struct vp_engine {
     vp_link_t *links;
     vp_header_t *headers;  /* [n_ranks] of this call; they own their arrays together */
     uint64_t *counts;      /* what headers' arrays point into */
+    uint32_t *obstacles;   /* [n_ranks] of this call */
     uint64_t *demand;      /* [n_ranks][n_ranks] by place */
     vp_pair_t *pairs;      /* [n_ranks] what each peer told me */
     vp_report_t *reports;  /* [n_ranks] */
@@ -85,11 +91,14 @@ typedef struct vp_work {
     vp_outcome_t outcome;
 
     uint32_t obstacles;
-    uint64_t begin; /* receive window [begin, end); empty: no peer sends here */
+    bool on_device;  /* own buffers are, and lanes are to carry them: their context is current */
+    bool any_device; /* some rank's are */
+    uint64_t begin;  /* receive window [begin, end); empty: no peer sends here */
     uint64_t end;
     vp_region_t *region;
-    bool keys_changed; /* on any rank */
-    uint8_t *keys;     /* [n_ranks + 1][keys_stride], the own ones last */
+    vp_region_t *send_region; /* device memory only */
+    bool keys_changed;        /* on any rank */
+    uint8_t *keys;            /* [n_ranks + 1][keys_stride], the own ones last */
     size_t keys_stride;
 
     vp_plan_t *plan;
@@ -132,7 +141,9 @@ vp_status_t vp_engine_alltoall(vp_engine_t *engine, const void *send, void *rece
                                vp_error_t *error) VP_MUST_CHECK;
 
 /* verdict.c: from everyone's headers to demand, verdict and plan. */
-void vp_verdict_obstacles(const vp_engine_t *engine, vp_work_t *work);
+/* obstacles[n_ranks] of all ranks. VP_ERR_DEVICE when a rank cannot tell what its buffers are. */
+vp_status_t vp_verdict_obstacles(const vp_engine_t *engine, const uint32_t *obstacles,
+                                 vp_work_t *work, vp_error_t *error) VP_MUST_CHECK;
 void vp_verdict_demand(vp_engine_t *engine, vp_work_t *work);
 /* A planner that fails leaves its text in error; whether all ranks saw the same is agreed later. */
 vp_status_t vp_verdict_plan(vp_engine_t *engine, vp_work_t *work, bool *worth_p,

@@ -73,6 +73,7 @@ static vp_status_t start_lane(vp_engine_t *engine, const vp_work_t *work, const 
                             peer);
     }
     return vp_lanes_put(engine->lanes, link->window, block + lane->offset_bytes,
+                        work->on_device && work->call->send_memory->kind == VP_MEMORY_DEVICE,
                         engine->pairs[peer].receive_address + lane->offset_bytes,
                         (size_t)lane->n_bytes, operation_p, error);
 }
@@ -87,16 +88,32 @@ static void count_lane(vp_engine_t *engine, vp_work_t *work, const vp_lane_t *la
     vp_counter_add(&engine->counters->sent_bytes[kind], lane->n_bytes);
 }
 
-static void copy_self(vp_engine_t *engine, const vp_call_t *call)
+static vp_status_t copy_block(const vp_work_t *work, void *to, const void *from, size_t n_bytes,
+                              vp_error_t *error)
 {
+    const vp_call_t *call = work->call;
+
+    if (!work->on_device) {
+        memmove(to, from, n_bytes);
+        return VP_OK;
+    }
+    return vp_device_copy(call->send_memory->kind == VP_MEMORY_DEVICE ? call->send_memory
+                                                                      : call->receive_memory,
+                          (uintptr_t)to, (uintptr_t)from, n_bytes, error);
+}
+
+static vp_status_t copy_self(vp_engine_t *engine, const vp_work_t *work, vp_error_t *error)
+{
+    const vp_call_t *call = work->call;
     const vp_block_t *send = &call->send[engine->rank];
     const vp_block_t *receive = &call->receive[engine->rank];
     uint64_t n_bytes = send->n_bytes < receive->n_bytes ? send->n_bytes : receive->n_bytes;
 
-    if (n_bytes > 0) {
-        memmove(receive->address, send->address, (size_t)n_bytes);
-        vp_counter_add(&engine->counters->self_bytes, n_bytes);
+    if (n_bytes == 0) {
+        return VP_OK;
     }
+    vp_counter_add(&engine->counters->self_bytes, n_bytes);
+    return copy_block(work, receive->address, send->address, (size_t)n_bytes, error);
 }
 
 /* Bytes of the own block are copied while the first lane is under way. */
@@ -105,14 +122,15 @@ static vp_status_t run_lane(vp_engine_t *engine, vp_work_t *work, size_t index, 
     const vp_lane_t *lane = &work->plan->lanes[index];
     vp_operation_t *operation;
     uint64_t start_ns = vp_clock_ns();
-    vp_status_t status = start_lane(engine, work, lane, &operation, error);
+    vp_status_t self = VP_OK, status = start_lane(engine, work, lane, &operation, error);
 
     if (!work->self_done) {
         work->self_done = true;
-        copy_self(engine, work->call);
+        self = copy_self(engine, work, status == VP_OK ? error : NULL);
     }
     if (status == VP_OK) {
-        status = wait_for(engine, lane, operation, error);
+        status = wait_for(engine, lane, operation, self == VP_OK ? error : NULL);
+        status = self == VP_OK ? status : self;
     }
     if (status != VP_OK) {
         return status;
@@ -177,9 +195,9 @@ vp_status_t vp_execute(vp_engine_t *engine, vp_work_t *work, const vp_lane_t **l
             below = wait_for_all(engine, status == VP_OK ? error : NULL);
         }
     }
-    if (!work->self_done) {
+    if (!work->self_done && status == VP_OK) {
         work->self_done = true;
-        copy_self(engine, work->call);
+        status = copy_self(engine, work, error);
     }
     vp_counter_add(&engine->counters->n_activations, n_activations);
     return status != VP_OK ? status : below;

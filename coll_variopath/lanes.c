@@ -117,6 +117,14 @@ static vp_status_t path_error(const vp_path_t *path, const char *what, ucs_statu
                         ucs_status_string(ret));
 }
 
+static bool knows_device_memory(const vp_path_t *path)
+{
+    ucp_context_attr_t attributes = {.field_mask = UCP_ATTR_FIELD_MEMORY_TYPES};
+
+    return ucp_context_query(path->context, &attributes) == UCS_OK &&
+           (attributes.memory_types & UCS_BIT(UCS_MEMORY_TYPE_CUDA)) != 0;
+}
+
 static vp_status_t open_context(const vp_lanes_t *lanes, vp_path_t *path, vp_error_t *error)
 {
     ucp_params_t params = {0};
@@ -137,7 +145,11 @@ static vp_status_t open_context(const vp_lanes_t *lanes, vp_path_t *path, vp_err
         ret = ucp_init(&params, config, &path->context);
     }
     ucp_config_release(config);
-    return ret == UCS_OK ? VP_OK : path_error(path, "open a context", ret, error);
+    if (ret != UCS_OK) {
+        return path_error(path, "open a context", ret, error);
+    }
+    path->moves_device = knows_device_memory(path);
+    return VP_OK;
 }
 
 static vp_status_t remember_address(vp_path_t *path, vp_error_t *error)
@@ -199,6 +211,19 @@ static vp_status_t open_path(const vp_lanes_t *lanes, vp_path_t *path, vp_error_
     vp_log(lanes->log, VP_LOG_CALL, "path class \"%s\" is open: TLS \"%s\", devices \"%s\", UCX %s",
            path->name, path->tls, path->devices, ucp_get_version_string());
     return VP_OK;
+}
+
+bool vp_lanes_move_device(vp_lanes_t *lanes)
+{
+    bool all = true;
+    uint32_t i;
+
+    vp_lanes_lock(lanes);
+    for (i = 0; i < lanes->n_paths; i++) {
+        all = all && (!lanes->paths[i].open || lanes->paths[i].moves_device);
+    }
+    vp_lanes_unlock(lanes);
+    return all;
 }
 
 /* Windows and operations outlive the worker, blind; the order is what UCX asks for. */

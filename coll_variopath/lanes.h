@@ -74,12 +74,17 @@ vp_status_t vp_lanes_connect(vp_lanes_t *lanes, uint64_t peer_key, uint32_t sour
                              void (*progress)(void *), void *context,
                              vp_error_t *error) VP_MUST_CHECK;
 
+/* Can every open class move CUDA device memory? A matter of the UCX in use and of the classes. */
+bool vp_lanes_move_device(vp_lanes_t *lanes);
+
 /*
- * Registers memory with every open class. region->keys is the concatenation
+ * Registers memory with every open class; `device`: of a CUDA device, whose context
+ * is current. A UCX whose hooks into CUDA are missing takes device memory for the
+ * host's; being told otherwise here, it refuses. region->keys is the concatenation
  * that peers need to write here: for each open class (ascending) a 32-bit class
  * index, a 32-bit length and the packed remote key. VP_ERR_TRANSPORT.
  */
-vp_status_t vp_lanes_register(vp_lanes_t *lanes, void *address, size_t n_bytes,
+vp_status_t vp_lanes_register(vp_lanes_t *lanes, void *address, size_t n_bytes, bool device,
                               vp_region_t **region_p, vp_error_t *error) VP_MUST_CHECK;
 const void *vp_region_keys(const vp_region_t *region, size_t *n_bytes_p);
 void vp_lanes_unregister(vp_lanes_t *lanes, vp_region_t *region); /* NULL is fine */
@@ -99,8 +104,9 @@ void vp_lanes_close_window(vp_lanes_t *lanes, vp_window_t *window); /* NULL is f
 /*
  * Starts a put followed by a flush of its endpoint: the operation is done when
  * the bytes are visible at the peer. The local bytes stay untouched until then.
+ * `device`: they are of a CUDA device, whose context is current.
  */
-vp_status_t vp_lanes_put(vp_lanes_t *lanes, vp_window_t *window, const void *local,
+vp_status_t vp_lanes_put(vp_lanes_t *lanes, vp_window_t *window, const void *local, bool device,
                          uint64_t remote_address, size_t n_bytes, vp_operation_t **operation_p,
                          vp_error_t *error) VP_MUST_CHECK;
 /*

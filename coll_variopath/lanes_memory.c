@@ -33,7 +33,7 @@ static ucs_status_t add_key(const vp_path_t *path, uint32_t path_class, ucp_mem_
 }
 
 static vp_status_t register_path(const vp_path_t *path, uint32_t path_class, void *address,
-                                 size_t n_bytes, ucp_mem_h *handle, vp_writer_t *keys,
+                                 size_t n_bytes, bool device, ucp_mem_h *handle, vp_writer_t *keys,
                                  vp_error_t *error)
 {
     ucp_mem_map_params_t params = {0};
@@ -42,6 +42,10 @@ static vp_status_t register_path(const vp_path_t *path, uint32_t path_class, voi
     params.field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS | UCP_MEM_MAP_PARAM_FIELD_LENGTH;
     params.address = address;
     params.length = n_bytes;
+    if (device) {
+        params.field_mask |= UCP_MEM_MAP_PARAM_FIELD_MEMORY_TYPE;
+        params.memory_type = UCS_MEMORY_TYPE_CUDA;
+    }
     ret = ucp_mem_map(path->context, &params, handle);
     if (ret == UCS_OK) {
         ret = add_key(path, path_class, *handle, keys);
@@ -68,7 +72,7 @@ static void unregister_all(vp_lanes_t *lanes, vp_region_t *region)
     }
 }
 
-static vp_status_t register_all(vp_lanes_t *lanes, void *address, size_t n_bytes,
+static vp_status_t register_all(vp_lanes_t *lanes, void *address, size_t n_bytes, bool device,
                                 vp_region_t *region, vp_error_t *error)
 {
     vp_writer_t keys = VP_WRITER_INIT;
@@ -77,8 +81,8 @@ static vp_status_t register_all(vp_lanes_t *lanes, void *address, size_t n_bytes
 
     for (i = 0; i < lanes->n_paths && status == VP_OK; i++) {
         if (lanes->paths[i].open) {
-            status = register_path(&lanes->paths[i], i, address, n_bytes, &region->handles[i],
-                                   &keys, error);
+            status = register_path(&lanes->paths[i], i, address, n_bytes, device,
+                                   &region->handles[i], &keys, error);
         }
     }
     if (status != VP_OK) {
@@ -91,7 +95,7 @@ static vp_status_t register_all(vp_lanes_t *lanes, void *address, size_t n_bytes
     return VP_OK;
 }
 
-vp_status_t vp_lanes_register(vp_lanes_t *lanes, void *address, size_t n_bytes,
+vp_status_t vp_lanes_register(vp_lanes_t *lanes, void *address, size_t n_bytes, bool device,
                               vp_region_t **region_p, vp_error_t *error)
 {
     vp_region_t *region = vp_array_new(1, sizeof(*region));
@@ -106,7 +110,7 @@ vp_status_t vp_lanes_register(vp_lanes_t *lanes, void *address, size_t n_bytes,
         return vp_error_no_memory(error, "a registration");
     }
     vp_lanes_lock(lanes);
-    status = register_all(lanes, address, n_bytes, region, error);
+    status = register_all(lanes, address, n_bytes, device, region, error);
     vp_lanes_unlock(lanes);
     if (status != VP_OK) {
         free(region->handles);

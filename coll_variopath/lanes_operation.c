@@ -125,7 +125,7 @@ static vp_status_t operation_error(const vp_lanes_t *lanes, const vp_operation_t
                         operation->destination_class, ucs_status_string(operation->failure));
 }
 
-static vp_status_t put(vp_lanes_t *lanes, const vp_window_t *window, const void *local,
+static vp_status_t put(vp_lanes_t *lanes, const vp_window_t *window, const void *local, bool device,
                        uint64_t remote_address, size_t n_bytes, vp_operation_t **operation_p,
                        vp_error_t *error)
 {
@@ -138,6 +138,10 @@ static vp_status_t put(vp_lanes_t *lanes, const vp_window_t *window, const void 
 
     if (operation == NULL) {
         return VP_ERR_NO_MEMORY;
+    }
+    if (device) {
+        param.op_attr_mask = UCP_OP_ATTR_FIELD_MEMORY_TYPE;
+        param.memory_type = UCS_MEMORY_TYPE_CUDA;
     }
     operation->put = keep_request(
         operation, ucp_put_nbx(window->ucp, local, n_bytes, remote_address, window->rkey, &param));
@@ -153,7 +157,7 @@ static vp_status_t put(vp_lanes_t *lanes, const vp_window_t *window, const void 
     return VP_OK;
 }
 
-vp_status_t vp_lanes_put(vp_lanes_t *lanes, vp_window_t *window, const void *local,
+vp_status_t vp_lanes_put(vp_lanes_t *lanes, vp_window_t *window, const void *local, bool device,
                          uint64_t remote_address, size_t n_bytes, vp_operation_t **operation_p,
                          vp_error_t *error)
 {
@@ -166,7 +170,7 @@ vp_status_t vp_lanes_put(vp_lanes_t *lanes, vp_window_t *window, const void *loc
                               " was closed after a failure; nothing more is put over it",
                               window->peer_key);
     } else {
-        status = put(lanes, window, local, remote_address, n_bytes, operation_p, error);
+        status = put(lanes, window, local, device, remote_address, n_bytes, operation_p, error);
     }
     vp_lanes_unlock(lanes);
     return status;

@@ -37,6 +37,7 @@ typedef struct vp_path {
     char *tls;
     char *devices;
     ucp_context_h context;
+    bool moves_device; /* the context knows CUDA memory */
     ucp_worker_h worker;
     bool stuck; /* something on the worker never ended */
     vp_retired_t *retired;

@@ -5,6 +5,7 @@ endif
 coll_variopath_libvp_engine_la_SOURCES = \
 	coll_variopath/agree.c \
 	coll_variopath/clock.h \
+	coll_variopath/device.c coll_variopath/device.h \
 	coll_variopath/engine.c coll_variopath/engine.h \
 	coll_variopath/engine_private.h \
 	coll_variopath/execute.c \

@@ -50,7 +50,9 @@ void vp_facts_encode(const vp_facts_t *facts, uint8_t *wire)
     wire = put_integer(wire, facts->alpha_ns, 8);
     wire = put_integer(wire, facts->sync, 4);
     wire = put_integer(wire, facts->min_gain_percent, 4);
-    (void)put_integer(wire, facts->address_bytes, 8);
+    wire = put_integer(wire, facts->address_bytes, 8);
+    wire = put_integer(wire, facts->devices, 4);
+    (void)put_integer(wire, facts->carry_devices, 4);
 }
 
 void vp_facts_decode(const uint8_t *wire, vp_facts_t *facts)
@@ -67,6 +69,8 @@ void vp_facts_decode(const uint8_t *wire, vp_facts_t *facts)
     facts->sync = get_u32(&wire);
     facts->min_gain_percent = get_u32(&wire);
     facts->address_bytes = get_u64(&wire);
+    facts->devices = get_u32(&wire);
+    facts->carry_devices = get_u32(&wire);
 }
 
 size_t vp_header_bytes(uint32_t n_ranks)
@@ -102,6 +106,17 @@ void vp_header_decode(const uint8_t *wire, uint32_t n_ranks, vp_header_t *header
     for (i = 0; i < n_ranks; i++) {
         header->receive_bytes[i] = get_u64(&wire);
     }
+}
+
+void vp_notice_encode(uint32_t value, uint8_t *wire)
+{
+    wire = put_integer(wire, value, 4);
+    (void)put_integer(wire, 0, 4);
+}
+
+uint32_t vp_notice_decode(const uint8_t *wire)
+{
+    return get_u32(&wire);
 }
 
 void vp_pair_encode(const vp_pair_t *pair, uint8_t *wire)

@@ -10,13 +10,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { VP_PROTOCOL_VERSION = 1 };
+enum { VP_PROTOCOL_VERSION = 2 };
 
 /* Sizes on the wire. The one of facts stays for all versions, so that versions can be compared. */
 enum {
     VP_FACTS_BYTES = 96,
     VP_HEADER_BYTES = 16, /* plus two 64-bit counts per rank */
     VP_PAIR_BYTES = 16,
+    VP_NOTICE_BYTES = 8,
     VP_REPORT_BYTES = 32
 };
 
@@ -42,6 +43,8 @@ typedef struct vp_facts {
     uint32_t sync;
     uint32_t min_gain_percent;
     uint64_t address_bytes; /* of the worker addresses that follow */
+    uint32_t devices;       /* a CUDA driver is loaded */
+    uint32_t carry_devices; /* all lanes move device memory */
 } vp_facts_t;
 
 /* One call as one rank sees it. */
@@ -75,6 +78,9 @@ void vp_facts_decode(const uint8_t *wire, vp_facts_t *facts);
 void vp_header_encode(const vp_header_t *header, uint32_t n_ranks, uint8_t *wire);
 /* header's arrays are the caller's. */
 void vp_header_decode(const uint8_t *wire, uint32_t n_ranks, vp_header_t *header);
+/* A notice is one number: what a rank has to say outside a carried call. */
+void vp_notice_encode(uint32_t value, uint8_t *wire);
+uint32_t vp_notice_decode(const uint8_t *wire);
 void vp_pair_encode(const vp_pair_t *pair, uint8_t *wire);
 void vp_pair_decode(const uint8_t *wire, vp_pair_t *pair);
 void vp_report_encode(const vp_report_t *report, uint8_t *wire);

@@ -110,6 +110,7 @@ void vp_engine_setup_undo(vp_engine_t *engine)
     free(engine->links);
     free(engine->headers);
     free(engine->counts);
+    free(engine->obstacles);
     free(engine->demand);
     free(engine->pairs);
     free(engine->reports);
@@ -152,6 +153,8 @@ static vp_facts_t own_facts(const vp_engine_t *engine, bool able, size_t address
         .sync = (uint32_t)options->sync,
         .min_gain_percent = options->min_gain_percent,
         .address_bytes = address_bytes,
+        .devices = options->devices,
+        .carry_devices = able && vp_lanes_move_device(engine->lanes),
     };
 
     return facts;
@@ -211,8 +214,8 @@ static void compare_facts(vp_engine_t *engine, const vp_facts_t *first, const vp
         vp_engine_decline(engine, rank, "ranks 0 and %u use different %s", rank, what);
     } else if (facts->fit != VP_FIT_OK) {
         decline_misfit(engine, facts, rank);
-    } else if (!facts->carry_host) {
-        /* Lanes carry no other memory yet. */
+    } else if (!facts->carry_host && !(facts->devices && facts->carry_devices)) {
+        /* Lanes carry no other memory here. */
         vp_engine_decline(engine, rank,
                           "rank %u leaves host buffers alone (coll_variopath_host is off)", rank);
     } else if (!facts->able) {
@@ -243,6 +246,8 @@ static vp_status_t exchange_facts(vp_engine_t *engine, const vp_facts_t *mine, u
         vp_facts_decode(engine->receive_wire + (size_t)rank * VP_FACTS_BYTES, &facts);
         compare_facts(engine, &first, &facts, rank);
         largest = facts.address_bytes > largest ? facts.address_bytes : largest;
+        engine->devices = engine->devices || facts.devices != 0;
+        engine->carry_devices = (rank == 0 || engine->carry_devices) && facts.carry_devices != 0;
     }
     *largest_p = largest;
     return VP_OK;
@@ -375,7 +380,8 @@ vp_status_t vp_engine_setup(vp_engine_t *engine, vp_error_t *error)
 
     engine->send_wire = vp_array_new(record_bytes, 1);
     engine->receive_wire = vp_array_new(engine->n_ranks, record_bytes);
-    if (engine->send_wire == NULL || engine->receive_wire == NULL) {
+    engine->obstacles = vp_array_new(engine->n_ranks, sizeof(*engine->obstacles));
+    if (engine->send_wire == NULL || engine->receive_wire == NULL || engine->obstacles == NULL) {
         free(lists);
         return vp_error_no_memory(error, "the records of a call");
     }

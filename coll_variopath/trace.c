@@ -166,12 +166,22 @@ static void log_call(const vp_engine_t *engine, const vp_work_t *work, vp_status
     }
 }
 
+static uint64_t *verdict_counter(vp_engine_t *engine, vp_verdict_t verdict)
+{
+    switch (verdict) {
+    case VP_CARRIED:
+        return &engine->counters->n_carried;
+    case VP_STAGED:
+        return &engine->counters->n_staged;
+    default:
+        return &engine->counters->n_passed_on;
+    }
+}
+
 void vp_trace_call(vp_engine_t *engine, const vp_work_t *work, vp_status_t status)
 {
     if (status == VP_OK || status == VP_ERR_TRUNCATE) {
-        vp_counter_add(work->outcome.verdict == VP_CARRIED ? &engine->counters->n_carried
-                                                           : &engine->counters->n_passed_on,
-                       1);
+        vp_counter_add(verdict_counter(engine, work->outcome.verdict), 1);
     }
     log_call(engine, work, status);
     if (engine->options.trace != NULL) {

@@ -32,17 +32,41 @@ void vp_verdict_pass(vp_work_t *work, const char *format, ...)
     work->outcome.verdict = VP_PASSED_ON;
 }
 
-void vp_verdict_obstacles(const vp_engine_t *engine, vp_work_t *work)
+/* The lowest rank with any of these obstacles; n_ranks: none. */
+static uint32_t find_rank(const vp_engine_t *engine, const uint32_t *obstacles, uint32_t wanted)
 {
-    uint32_t rank;
+    uint32_t rank = 0;
 
-    for (rank = 0; rank < engine->n_ranks; rank++) {
-        if (engine->headers[rank].obstacles != 0) {
-            vp_verdict_pass(work, "rank %u: %s", rank,
-                            obstacle_text(engine->headers[rank].obstacles));
-            return;
-        }
+    while (rank < engine->n_ranks && (obstacles[rank] & wanted) == 0) {
+        rank++;
     }
+    return rank;
+}
+
+/* Device buffers come first: whatever else is in the way, the collective below must not see them.
+ */
+vp_status_t vp_verdict_obstacles(const vp_engine_t *engine, const uint32_t *obstacles,
+                                 vp_work_t *work, vp_error_t *error)
+{
+    uint32_t lost = find_rank(engine, obstacles, VP_OBSTACLE_DEVICE_LOST);
+    uint32_t staged = find_rank(engine, obstacles, VP_OBSTACLE_DEVICE);
+    uint32_t any = find_rank(engine, obstacles, ~VP_NOTE_DEVICE);
+
+    work->any_device = find_rank(engine, obstacles, VP_NOTE_DEVICE) < engine->n_ranks;
+    if (lost < engine->n_ranks) {
+        return vp_error_set(error, VP_ERR_DEVICE,
+                            "rank %u: the CUDA driver does not say what the buffers are; the call "
+                            "fails on all ranks before a byte moved, look for an earlier failure "
+                            "of that rank's device",
+                            lost);
+    }
+    if (staged < engine->n_ranks) {
+        vp_verdict_pass(work, "rank %u: %s", staged, obstacle_text(VP_OBSTACLE_DEVICE));
+        work->outcome.verdict = VP_STAGED;
+    } else if (any < engine->n_ranks) {
+        vp_verdict_pass(work, "rank %u: %s", any, obstacle_text(obstacles[any]));
+    }
+    return VP_OK;
 }
 
 void vp_verdict_demand(vp_engine_t *engine, vp_work_t *work)

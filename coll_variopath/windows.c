@@ -13,12 +13,14 @@
 #include "base/array.h"
 #include "coll_variopath/engine_private.h"
 
-static bool find_range(const vp_engine_t *engine, vp_work_t *work)
+/* From the first to behind the last byte that is exchanged with others. */
+static bool find_range(const vp_engine_t *engine, const vp_block_t *blocks, uint64_t *begin_p,
+                       uint64_t *end_p)
 {
     uint32_t peer;
 
     for (peer = 0; peer < engine->n_ranks; peer++) {
-        const vp_block_t *block = &work->call->receive[peer];
+        const vp_block_t *block = &blocks[peer];
         uint64_t begin = (uintptr_t)block->address;
 
         if (block->n_bytes == 0 || peer == engine->rank) {
@@ -27,31 +29,57 @@ static bool find_range(const vp_engine_t *engine, vp_work_t *work)
         if (block->n_bytes > UINT64_MAX - begin) {
             return false;
         }
-        if (work->begin == work->end || begin < work->begin) {
-            work->begin = begin;
+        if (*begin_p == *end_p || begin < *begin_p) {
+            *begin_p = begin;
         }
-        if (begin + block->n_bytes > work->end) {
-            work->end = begin + block->n_bytes;
+        if (begin + block->n_bytes > *end_p) {
+            *end_p = begin + block->n_bytes;
         }
     }
     return true;
 }
 
-void vp_windows_register(vp_engine_t *engine, vp_work_t *work)
+static void register_range(vp_engine_t *engine, vp_work_t *work, uint64_t begin, uint64_t end,
+                           bool device, vp_region_t **region_p)
 {
     vp_error_t detail;
 
-    if (!find_range(engine, work)) {
-        work->obstacles |= VP_OBSTACLE_MEMORY;
-        return;
-    }
-    if (work->begin == work->end) {
-        return;
-    }
-    if (vp_lanes_register(engine->lanes, (void *)(uintptr_t)work->begin,
-                          (size_t)(work->end - work->begin), &work->region, &detail) != VP_OK) {
+    if (begin != end &&
+        vp_lanes_register(engine->lanes, (void *)(uintptr_t)begin, (size_t)(end - begin), device,
+                          region_p, &detail) != VP_OK) {
         work->obstacles |= VP_OBSTACLE_MEMORY;
         vp_log(engine->options.log, VP_LOG_CALL, "%s", detail.text);
+    }
+}
+
+/*
+ * Device memory to send from is registered too: a UCX whose hooks into CUDA are
+ * missing takes it for the host's and would crash in the put, but refuses this.
+ */
+static void register_send(vp_engine_t *engine, vp_work_t *work)
+{
+    uint64_t begin = 0, end = 0;
+
+    if (find_range(engine, work->call->send, &begin, &end)) {
+        register_range(engine, work, begin, end, true, &work->send_region);
+    } else {
+        work->obstacles |= VP_OBSTACLE_MEMORY;
+    }
+}
+
+void vp_windows_register(vp_engine_t *engine, vp_work_t *work)
+{
+    const vp_call_t *call = work->call;
+
+    if (!find_range(engine, call->receive, &work->begin, &work->end)) {
+        work->obstacles |= VP_OBSTACLE_MEMORY;
+        return;
+    }
+    register_range(engine, work, work->begin, work->end,
+                   work->on_device && call->receive_memory->kind == VP_MEMORY_DEVICE,
+                   &work->region);
+    if (work->on_device && call->send_memory->kind == VP_MEMORY_DEVICE) {
+        register_send(engine, work);
     }
 }
 

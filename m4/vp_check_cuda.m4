@@ -15,4 +15,5 @@ AS_IF([test "$vp_cuda_want" != no],
      [AC_DEFINE([VP_HAVE_CUDA], [1], [cuda.h can be used])
       vp_cuda_summary=${vp_cuda_dir:-yes}])])
 AC_SUBST([CUDA_CFLAGS])
+AM_CONDITIONAL([VP_WITH_CUDA], [test "$vp_have_cuda" = yes])
 VP_WITH_RESULT([cuda], [install the CUDA toolkit or give the directory that holds include/cuda.h])])

@@ -59,11 +59,11 @@ static uint32_t fill_blocks(vp_block_t *blocks, int n_ranks, const void *buffer,
     return obstacles;
 }
 
-static uint32_t general_obstacles(void)
+static uint32_t general_obstacles(const vp_stage_t *stage)
 {
     uint32_t obstacles = 0;
 
-    if (!mca_coll_variopath_component.params.host) {
+    if (!mca_coll_variopath_component.params.host && vp_stage_has_host(stage)) {
         obstacles |= VP_OBSTACLE_HOST;
     }
     if (vp_process_shutting_down()) {
@@ -108,6 +108,17 @@ static void tell_fault(const vp_module_t *module, const vp_outcome_t *outcome)
     }
 }
 
+/* Works, but not as fast as the machine: said once per job. */
+static void tell_staged(const vp_module_t *module, const vp_outcome_t *outcome)
+{
+    static bool told = false;
+
+    if (!told && module->comm == &ompi_mpi_comm_world.comm && 0 == ompi_comm_rank(module->comm)) {
+        vp_help("staged", module->comm->c_name, outcome->reason, vp_lanes_runtime_version());
+    }
+    told = true;
+}
+
 /* The first verdict on a communicator is worth a line; later ones only at a higher verbosity. */
 static void announce(vp_module_t *module, const char *what, const vp_outcome_t *outcome)
 {
@@ -115,6 +126,9 @@ static void announce(vp_module_t *module, const char *what, const vp_outcome_t *
 
     if (outcome->fault) {
         tell_fault(module, outcome);
+    }
+    if (VP_STAGED == outcome->verdict) {
+        tell_staged(module, outcome);
     }
     if (!module->announced && 0 == ompi_comm_rank(module->comm)) {
         vp_log(log, VP_LOG_NOTE, "%s on %s: %s%s%s", what, module->comm->c_name,
@@ -125,29 +139,32 @@ static void announce(vp_module_t *module, const char *what, const vp_outcome_t *
 }
 
 /*
- * Runs a call whose blocks are filled. *passed_on_p tells the caller to use
- * the collective below.
+ * Runs a call whose blocks are filled. Unless *verdict_p is carried, the caller
+ * is to use the collective below.
  */
-static int run(vp_module_t *module, const char *what, uint32_t obstacles, bool *passed_on_p)
+static int run(vp_module_t *module, const char *what, uint32_t obstacles, const vp_stage_t *stage,
+               vp_verdict_t *verdict_p)
 {
     int n_ranks = ompi_comm_size(module->comm);
     const vp_call_t call = {
         .send = module->blocks,
         .receive = module->blocks + n_ranks,
-        .obstacles = obstacles | general_obstacles(),
+        .obstacles = obstacles | general_obstacles(stage),
+        .send_memory = &stage->send.memory,
+        .receive_memory = &stage->receive.memory,
     };
     vp_outcome_t outcome;
     vp_error_t error;
     vp_status_t status = vp_engine_alltoallv(module->engine, &call, &outcome, &error);
 
-    *passed_on_p = false;
+    *verdict_p = VP_CARRIED;
     if (VP_OK != status) {
         opal_output(0, "coll:variopath: %s on %s, rank %d: %s", what, module->comm->c_name,
                     ompi_comm_rank(module->comm), error.text);
         return mpi_code(status);
     }
     announce(module, what, &outcome);
-    *passed_on_p = VP_PASSED_ON == outcome.verdict;
+    *verdict_p = outcome.verdict;
     return OMPI_SUCCESS;
 }
 
@@ -157,15 +174,20 @@ int vp_alltoallv(const void *send_buffer, const int *send_counts, const int *sen
                  struct ompi_communicator_t *comm, mca_coll_base_module_t *base_module)
 {
     vp_module_t *module = (vp_module_t *)base_module;
+    bool in_place = MPI_IN_PLACE == send_buffer;
+    const vp_side_t send = {(void *)(uintptr_t)send_buffer, send_counts, send_displs, send_type};
+    const vp_side_t receive = {receive_buffer, receive_counts, receive_displs, receive_type};
     int n_ranks = ompi_comm_size(comm);
-    uint32_t obstacles = 0;
-    bool passed_on;
+    uint32_t obstacles;
+    vp_verdict_t verdict;
+    vp_stage_t stage;
     int code;
 
     if (NULL == module->engine && OMPI_SUCCESS != (code = vp_module_prepare(module))) {
         return code;
     }
-    if (MPI_IN_PLACE == send_buffer) {
+    obstacles = vp_stage_look(&stage, module, in_place ? NULL : &send, &receive);
+    if (in_place) {
         /* The send arguments are not significant and may be anything. */
         obstacles |= VP_OBSTACLE_IN_PLACE;
     } else {
@@ -174,13 +196,19 @@ int vp_alltoallv(const void *send_buffer, const int *send_counts, const int *sen
         obstacles |= fill_blocks(module->blocks + n_ranks, n_ranks, receive_buffer, receive_counts,
                                  receive_displs, receive_type);
     }
-    code = run(module, "alltoallv", obstacles, &passed_on);
-    if (!passed_on) {
+    code = run(module, "alltoallv", obstacles, &stage, &verdict);
+    if (VP_CARRIED == verdict) {
         return code;
     }
-    return module->below_alltoallv(send_buffer, send_counts, send_displs, send_type, receive_buffer,
-                                   receive_counts, receive_displs, receive_type, comm,
-                                   module->below_alltoallv_module);
+    code = vp_stage_enter(&stage, VP_STAGED == verdict);
+    if (OMPI_SUCCESS != code) {
+        return code;
+    }
+    code =
+        module->below_alltoallv(vp_stage_send_buffer(&stage), send_counts, send_displs, send_type,
+                                vp_stage_receive_buffer(&stage), receive_counts, receive_displs,
+                                receive_type, comm, module->below_alltoallv_module);
+    return vp_stage_leave(&stage, code);
 }
 
 int vp_alltoall(const void *send_buffer, int send_count, struct ompi_datatype_t *send_type,
@@ -188,15 +216,20 @@ int vp_alltoall(const void *send_buffer, int send_count, struct ompi_datatype_t 
                 struct ompi_communicator_t *comm, mca_coll_base_module_t *base_module)
 {
     vp_module_t *module = (vp_module_t *)base_module;
+    bool in_place = MPI_IN_PLACE == send_buffer;
+    const vp_side_t send = {(void *)(uintptr_t)send_buffer, &send_count, NULL, send_type};
+    const vp_side_t receive = {receive_buffer, &receive_count, NULL, receive_type};
     int n_ranks = ompi_comm_size(comm);
-    uint32_t obstacles = 0;
-    bool passed_on;
+    uint32_t obstacles;
+    vp_verdict_t verdict;
+    vp_stage_t stage;
     int code;
 
     if (NULL == module->engine && OMPI_SUCCESS != (code = vp_module_prepare(module))) {
         return code;
     }
-    if (MPI_IN_PLACE == send_buffer) {
+    obstacles = vp_stage_look(&stage, module, in_place ? NULL : &send, &receive);
+    if (in_place) {
         obstacles |= VP_OBSTACLE_IN_PLACE;
     } else {
         obstacles |=
@@ -204,10 +237,16 @@ int vp_alltoall(const void *send_buffer, int send_count, struct ompi_datatype_t 
         obstacles |= fill_blocks(module->blocks + n_ranks, n_ranks, receive_buffer, &receive_count,
                                  NULL, receive_type);
     }
-    code = run(module, "alltoall", obstacles, &passed_on);
-    if (!passed_on) {
+    code = run(module, "alltoall", obstacles, &stage, &verdict);
+    if (VP_CARRIED == verdict) {
         return code;
     }
-    return module->below_alltoall(send_buffer, send_count, send_type, receive_buffer, receive_count,
-                                  receive_type, comm, module->below_alltoall_module);
+    code = vp_stage_enter(&stage, VP_STAGED == verdict);
+    if (OMPI_SUCCESS != code) {
+        return code;
+    }
+    code = module->below_alltoall(vp_stage_send_buffer(&stage), send_count, send_type,
+                                  vp_stage_receive_buffer(&stage), receive_count, receive_type,
+                                  comm, module->below_alltoall_module);
+    return vp_stage_leave(&stage, code);
 }

@@ -12,6 +12,7 @@
  *   peers.c       is the component chosen on all ranks?
  *   below.c       the collectives below us, as the engine's surroundings
  *   alltoallv.c   MPI_Alltoallv and MPI_Alltoall
+ *   stage.c       device buffers through host memory
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
@@ -22,6 +23,7 @@
 
 #include "base/log.h"
 #include "catalog/model.h"
+#include "coll_variopath/device.h"
 #include "coll_variopath/engine.h"
 #include "coll_variopath/lanes.h"
 
@@ -134,6 +136,51 @@ int vp_module_prepare(vp_module_t *module);
 
 /* below.c */
 void vp_below_fill(vp_module_t *module, vp_surroundings_t *surroundings);
+
+/* stage.c: one side of a call as MPI describes it; block i is for or from rank i. */
+typedef struct vp_side {
+    void *buffer;
+    const int *counts;
+    const int *displs; /* NULL: block i starts at element i * counts[0], all have counts[0] */
+    struct ompi_datatype_t *type;
+} vp_side_t;
+
+/* One side on its way through the host; bounce is NULL where nothing is staged. */
+typedef struct vp_bounce {
+    vp_side_t side;
+    vp_memory_t memory;
+    uint64_t begin; /* touched bytes: [begin, end) */
+    uint64_t end;
+    char *bounce;
+} vp_bounce_t;
+
+typedef struct vp_stage {
+    vp_module_t *module;
+    bool in_place;
+    vp_bounce_t send;
+    vp_bounce_t receive;
+} vp_stage_t;
+
+/*
+ * Looks at what the buffers of a call are: VP_OBSTACLE_DEVICE,
+ * VP_OBSTACLE_DEVICE_LOST or 0. send is NULL for an in-place call. Local; at
+ * most one driver query per side.
+ */
+uint32_t vp_stage_look(vp_stage_t *stage, vp_module_t *module, const vp_side_t *send,
+                       const vp_side_t *receive);
+/* Is any touched byte in ordinary host memory? */
+bool vp_stage_has_host(const vp_stage_t *stage);
+/*
+ * Before the collective below: moves this rank's device bytes to the host.
+ * With `agreed` (the verdict is staged) it is collective, and an error is one on
+ * all ranks. Frees what it took on an error. An OMPI code.
+ */
+int vp_stage_enter(vp_stage_t *stage, bool agreed);
+/* What the collective below takes instead of the caller's buffers. */
+void *vp_stage_send_buffer(const vp_stage_t *stage);
+void *vp_stage_receive_buffer(const vp_stage_t *stage);
+/* After it, with its code: moves received bytes to the device. The call's OMPI code. */
+int vp_stage_leave(vp_stage_t *stage, int code);
 
 /* alltoallv.c */
 int vp_alltoallv(const void *send_buffer, const int *send_counts, const int *send_displs,

@@ -15,6 +15,7 @@ mca_mca_coll_variopath_la_SOURCES = \
 	mca/params.c \
 	mca/peers.c \
 	mca/process.c \
+	mca/stage.c \
 	mca/version.c \
 	mca/widen.c
 mca_mca_coll_variopath_la_CPPFLAGS = -I$(top_srcdir) -I$(top_builddir) $(OMPI_CPPFLAGS) \

@@ -178,6 +178,7 @@ static vp_status_t create_engine(vp_module_t *module, uint32_t *topology_rank, u
     const vp_params_t *params = &component->params;
     vp_engine_options_t options = {
         .carry_host = params->host,
+        .devices = vp_device_present(),
         .scheduler = params->scheduler,
         .alpha_ns = params->alpha_ns,
         .min_gain_percent = params->min_gain_percent,

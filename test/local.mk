@@ -7,6 +7,8 @@ include test/sim/local.mk
 include test/bench/local.mk
 include test/engine/local.mk
 include test/mca/local.mk
+include test/cuda_emu/local.mk
+include test/gpu/local.mk
 include test/tools/local.mk
 include test/probe/local.mk
 include test/testbed/local.mk

@@ -138,12 +138,19 @@ vp_status_t vp_lanes_connect(vp_lanes_t *lanes, uint64_t peer_key, uint32_t sour
     return VP_OK;
 }
 
-vp_status_t vp_lanes_register(vp_lanes_t *lanes, void *address, size_t n_bytes,
+bool vp_lanes_move_device(vp_lanes_t *lanes)
+{
+    (void)lanes;
+    return false;
+}
+
+vp_status_t vp_lanes_register(vp_lanes_t *lanes, void *address, size_t n_bytes, bool device,
                               vp_region_t **region_p, vp_error_t *error)
 {
     vp_region_t *region;
     uint32_t i;
 
+    (void)device;
     if (++lanes_fake.n_regions == lanes_fake.knobs.refuse_region) {
         return refuse(error, "to register");
     }
@@ -223,13 +230,14 @@ void vp_lanes_close_window(vp_lanes_t *lanes, vp_window_t *window)
     }
 }
 
-vp_status_t vp_lanes_put(vp_lanes_t *lanes, vp_window_t *window, const void *local,
+vp_status_t vp_lanes_put(vp_lanes_t *lanes, vp_window_t *window, const void *local, bool device,
                          uint64_t remote_address, size_t n_bytes, vp_operation_t **operation_p,
                          vp_error_t *error)
 {
     vp_operation_t *operation;
 
     (void)lanes;
+    (void)device;
     RANKS_CHECK(remote_address >= window->address && n_bytes <= window->n_bytes &&
                     remote_address - window->address <= window->n_bytes - n_bytes,
                 "a put of %zu bytes leaves its window", n_bytes);

@@ -4,6 +4,7 @@
 if VP_WITH_CHECK
 if VP_WITH_UCX
 engine_tests = \
+	test/engine/test_device_verdict \
 	test/engine/test_engine \
 	test/engine/test_engine_fake \
 	test/engine/test_engine_faults \
@@ -13,6 +14,14 @@ engine_tests = \
 	test/engine/test_record
 check_PROGRAMS += $(engine_tests)
 TESTS += $(engine_tests)
+endif
+endif
+if VP_WITH_CHECK
+if VP_WITH_UCX
+if VP_WITH_CUDA
+check_PROGRAMS += test/engine/test_device test/engine/test_device_lanes
+TESTS += test/engine/test_device test/engine/test_device_lanes
+endif
 endif
 endif
 engine_test_cppflags = $(AM_CPPFLAGS) -I$(top_srcdir)/test/engine $(CHECK_CFLAGS)
@@ -58,3 +67,20 @@ test_engine_test_engine_trace_LDADD = $(engine_test_ldadd) $(JANSSON_LIBS) $(CHE
 test_engine_test_record_SOURCES = test/engine/test_record.c
 test_engine_test_record_CPPFLAGS = $(engine_test_cppflags)
 test_engine_test_record_LDADD = $(engine_test_ldadd) $(CHECK_LIBS)
+
+test_engine_test_device_verdict_SOURCES = test/engine/test_device_verdict.c \
+	$(engine_test_helpers) $(engine_test_rotations) $(engine_test_lanes)
+test_engine_test_device_verdict_CPPFLAGS = $(engine_test_cppflags)
+test_engine_test_device_verdict_LDADD = $(engine_test_ldadd) $(CHECK_LIBS)
+
+test_engine_test_device_SOURCES = test/engine/test_device.c test/gpu/gpu.c test/gpu/gpu.h
+test_engine_test_device_CPPFLAGS = $(engine_test_cppflags) $(CUDA_CFLAGS) \
+	-DVP_EMULATED_DRIVER=\"$(abs_top_builddir)/test/cuda_emu/.libs/libcuda.so.1\"
+test_engine_test_device_LDADD = coll_variopath/libvp_engine.la base/libvp_base.la $(CHECK_LIBS) -ldl
+
+test_engine_test_device_lanes_SOURCES = test/engine/test_device_lanes.c test/engine/ranks.c \
+	test/engine/ranks.h test/gpu/gpu.c test/gpu/gpu.h
+test_engine_test_device_lanes_CPPFLAGS = $(engine_test_cppflags) $(CUDA_CFLAGS) \
+	-DVP_EMULATED_LIBRARIES=\"$(abs_top_builddir)/test/cuda_emu/.libs\"
+test_engine_test_device_lanes_LDADD = coll_variopath/libvp_engine.la base/libvp_base.la $(UCX_LIBS) \
+	$(CHECK_LIBS) -ldl

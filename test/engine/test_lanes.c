@@ -126,8 +126,8 @@ static void put_and_wait(rank_state_t *state, vp_window_t *window, const void *l
     vp_error_t error;
     bool done = false;
 
-    RANKS_CHECK(vp_lanes_put(state->lanes, window, local, remote, n_bytes, &operation, &error) ==
-                    VP_OK,
+    RANKS_CHECK(vp_lanes_put(state->lanes, window, local, false, remote, n_bytes, &operation,
+                             &error) == VP_OK,
                 "%s", error.text);
     while (!done) {
         RANKS_CHECK(vp_lanes_test(state->lanes, &operation, &done, &error) == VP_OK, "%s",
@@ -169,8 +169,8 @@ static void body_put(uint32_t rank, void *argument)
 
     start(&state, rank, setting);
     memset(buffer, 0xee, n + 32);
-    RANKS_CHECK(vp_lanes_register(state.lanes, buffer, n + 32, &region, &error) == VP_OK, "%s",
-                error.text);
+    RANKS_CHECK(vp_lanes_register(state.lanes, buffer, n + 32, false, &region, &error) == VP_OK,
+                "%s", error.text);
     tell_keys(&state, region);
     state.bulletin->buffer[rank] = (uintptr_t)buffer;
     ranks_barrier(&state.member);
@@ -323,7 +323,8 @@ static void body_keys(uint32_t rank, void *argument)
     size_t n_bytes, length;
 
     start(&state, rank, argument);
-    RANKS_CHECK(vp_lanes_register(state.lanes, buffer, sizeof(buffer), &region, &error) == VP_OK,
+    RANKS_CHECK(vp_lanes_register(state.lanes, buffer, sizeof(buffer), false, &region, &error) ==
+                    VP_OK,
                 "%s", error.text);
     keys = vp_region_keys(region, &n_bytes);
     memcpy(copy, keys, n_bytes);
@@ -370,7 +371,7 @@ static void put_and_cancel(rank_state_t *state, uint32_t path, const void *buffe
     int turn;
 
     open_to_1(state, path, &window);
-    RANKS_CHECK(vp_lanes_put(state->lanes, window, buffer, state->bulletin->buffer[1], n,
+    RANKS_CHECK(vp_lanes_put(state->lanes, window, buffer, false, state->bulletin->buffer[1], n,
                              &operation, &error) == VP_OK,
                 "%s", error.text);
     for (turn = 0; turn < 1000; turn++) {
@@ -380,7 +381,7 @@ static void put_and_cancel(rank_state_t *state, uint32_t path, const void *buffe
     }
     vp_lanes_cancel(state->lanes, operation);
     RANKS_CHECK(!vp_lanes_connected(state->lanes, key_of(1), path, path), "still connected");
-    RANKS_EQUAL(vp_lanes_put(state->lanes, window, buffer, state->bulletin->buffer[1], 1,
+    RANKS_EQUAL(vp_lanes_put(state->lanes, window, buffer, false, state->bulletin->buffer[1], 1,
                              &operation, &error),
                 VP_ERR_TRANSPORT);
     vp_lanes_close_window(state->lanes, window);
@@ -423,7 +424,7 @@ static void body_cancel(uint32_t rank, void *argument)
     vp_error_t error;
 
     start(&state, rank, setting);
-    RANKS_CHECK(vp_lanes_register(state.lanes, buffer, n, &region, &error) == VP_OK, "%s",
+    RANKS_CHECK(vp_lanes_register(state.lanes, buffer, n, false, &region, &error) == VP_OK, "%s",
                 error.text);
     tell_keys(&state, region);
     state.bulletin->buffer[rank] = (uintptr_t)buffer;

@@ -24,7 +24,9 @@ START_TEST(facts_keep_their_place)
                               .alpha_ns = 6,
                               .sync = 7,
                               .min_gain_percent = 8,
-                              .address_bytes = 9};
+                              .address_bytes = 9,
+                              .devices = 0x0d0c0b0a,
+                              .carry_devices = 14};
     uint8_t wire[VP_FACTS_BYTES + 1];
     vp_facts_t back;
     unsigned i;
@@ -51,6 +53,21 @@ START_TEST(facts_keep_their_place)
     ck_assert_uint_eq(back.sync, facts.sync);
     ck_assert_uint_eq(back.min_gain_percent, facts.min_gain_percent);
     ck_assert_uint_eq(back.address_bytes, facts.address_bytes);
+    ck_assert_uint_eq(back.devices, facts.devices);
+    ck_assert_uint_eq(back.carry_devices, facts.carry_devices);
+}
+END_TEST
+
+START_TEST(notices_keep_their_value)
+{
+    uint8_t wire[VP_NOTICE_BYTES + 1];
+
+    memset(wire, GUARD, sizeof(wire));
+    vp_notice_encode(0xfffffffe, wire);
+    ck_assert_uint_eq(wire[0], 0xfe);
+    ck_assert_uint_eq(wire[VP_NOTICE_BYTES - 1], 0);
+    ck_assert_uint_eq(wire[VP_NOTICE_BYTES], GUARD);
+    ck_assert_uint_eq(vp_notice_decode(wire), 0xfffffffe);
 }
 END_TEST
 
@@ -118,6 +135,7 @@ static Suite *record_suite(void)
     TCase *tcase = tcase_create("wire");
 
     tcase_add_test(tcase, facts_keep_their_place);
+    tcase_add_test(tcase, notices_keep_their_value);
     tcase_add_test(tcase, headers_keep_their_place);
     tcase_add_test(tcase, pairs_and_reports_keep_their_place);
     suite_add_tcase(suite, tcase);

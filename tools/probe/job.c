@@ -96,7 +96,7 @@ static vp_status_t open_lanes(vp_probe_job_t *job, size_t n_bytes, vp_error_t *e
     }
     status = vp_lanes_create(&config, &job->lanes, error);
     if (status == VP_OK) {
-        status = vp_lanes_register(job->lanes, job->buffer, n_bytes, &job->region, error);
+        status = vp_lanes_register(job->lanes, job->buffer, n_bytes, false, &job->region, error);
     }
     free(wanted);
     return status;
@@ -266,8 +266,8 @@ static vp_status_t put(vp_probe_job_t *job, const vp_probe_flow_t *flow, size_t 
                                               (size_t)there->n_key_bytes, &window, error);
 
     if (status == VP_OK) {
-        status = vp_lanes_put(job->lanes, window, job->buffer, there->buffer, n_bytes, &operation,
-                              error);
+        status = vp_lanes_put(job->lanes, window, job->buffer, false, there->buffer, n_bytes,
+                              &operation, error);
     }
     while (status == VP_OK && !done) {
         if (vp_lanes_progress(job->lanes) == 0) {

@@ -1,0 +1,252 @@
+/*
+ * Device buffers through host memory. The collective below takes the same
+ * counts, displacements and datatypes, but buffers in the host: their base is
+ * shifted so that the touched bytes [begin, end) fall into the bounce memory.
+ * This is a rank's own affair: others need not know, except that a rank which
+ * cannot must not leave them waiting.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "mca/component.h"
+
+#include <stdlib.h>
+
+/* The bytes of one element, relative to its address, and the distance of elements. */
+typedef struct element {
+    ptrdiff_t extent;
+    ptrdiff_t true_lower_bound;
+    ptrdiff_t true_extent;
+    bool gaps; /* between two elements, or inside one */
+} element_t;
+
+static element_t element_of(struct ompi_datatype_t *type)
+{
+    element_t element;
+    ptrdiff_t lower_bound;
+
+    (void)ompi_datatype_get_extent(type, &lower_bound, &element.extent);
+    (void)ompi_datatype_get_true_extent(type, &element.true_lower_bound, &element.true_extent);
+    element.gaps = 0 == ompi_datatype_is_contiguous_memory_layout(type, 2);
+    return element;
+}
+
+/* Range of block i; false when it is empty. */
+static bool block_range(const vp_side_t *side, const element_t *element, int i, uint64_t *begin_p,
+                        uint64_t *end_p)
+{
+    int count = NULL == side->displs ? side->counts[0] : side->counts[i];
+    ptrdiff_t displacement = NULL == side->displs ? (ptrdiff_t)i * count : side->displs[i];
+    ptrdiff_t first, last;
+
+    if (0 >= count || 0 >= element->true_extent) {
+        return false;
+    }
+    first = (ptrdiff_t)(uintptr_t)side->buffer + displacement * element->extent +
+            element->true_lower_bound;
+    last = first + (ptrdiff_t)(count - 1) * element->extent;
+    *begin_p = (uint64_t)(first < last ? first : last);
+    *end_p = (uint64_t)((first < last ? last : first) + element->true_extent);
+    return true;
+}
+
+/* From the first touched byte to behind the last one. */
+static void find_span(vp_bounce_t *bounce, int n_ranks)
+{
+    const element_t element = element_of(bounce->side.type);
+    uint64_t begin, end;
+    int i;
+
+    for (i = 0; i < n_ranks; i++) {
+        if (!block_range(&bounce->side, &element, i, &begin, &end)) {
+            continue;
+        }
+        if (bounce->begin == bounce->end || begin < bounce->begin) {
+            bounce->begin = begin;
+        }
+        if (end > bounce->end) {
+            bounce->end = end;
+        }
+    }
+}
+
+static bool is_device(const vp_bounce_t *bounce)
+{
+    return VP_MEMORY_DEVICE == bounce->memory.kind || VP_MEMORY_MANAGED == bounce->memory.kind;
+}
+
+static uint32_t look(vp_bounce_t *bounce, const vp_side_t *side, int n_ranks)
+{
+    vp_error_t error;
+
+    bounce->side = *side;
+    find_span(bounce, n_ranks);
+    if (VP_OK != vp_device_classify(bounce->begin, bounce->end, &bounce->memory, &error)) {
+        opal_output(0, "coll:variopath: %s", error.text);
+        return VP_OBSTACLE_DEVICE_LOST;
+    }
+    return is_device(bounce) ? VP_OBSTACLE_DEVICE : 0;
+}
+
+bool vp_stage_has_host(const vp_stage_t *stage)
+{
+    return !vp_device_present() || VP_MEMORY_HOST == stage->send.memory.kind ||
+           VP_MEMORY_HOST == stage->receive.memory.kind;
+}
+
+uint32_t vp_stage_look(vp_stage_t *stage, vp_module_t *module, const vp_side_t *send,
+                       const vp_side_t *receive)
+{
+    int n_ranks = ompi_comm_size(module->comm);
+    uint32_t obstacles;
+
+    *stage = (vp_stage_t){.module = module, .in_place = NULL == send};
+    stage->receive.side = *receive;
+    if (NULL != send) {
+        stage->send.side = *send;
+    }
+    if (!vp_device_present()) {
+        return 0;
+    }
+    obstacles = look(&stage->receive, receive, n_ranks);
+    if (NULL != send) {
+        obstacles |= look(&stage->send, send, n_ranks);
+    }
+    return obstacles;
+}
+
+/* One copy over a run of adjacent blocks. */
+static vp_status_t copy_run(const vp_bounce_t *bounce, bool to_host, uint64_t begin, uint64_t end,
+                            vp_error_t *error)
+{
+    char *host = bounce->bounce + (begin - bounce->begin);
+
+    if (begin == end) {
+        return VP_OK;
+    }
+    return to_host ? vp_device_read(&bounce->memory, host, begin, (size_t)(end - begin), error)
+                   : vp_device_write(&bounce->memory, begin, host, (size_t)(end - begin), error);
+}
+
+/* Only blocks are copied: what lies between them is not this call's to write. */
+static vp_status_t copy_blocks(const vp_bounce_t *bounce, int n_ranks, bool to_host,
+                               vp_error_t *error)
+{
+    const element_t element = element_of(bounce->side.type);
+    uint64_t run_begin = 0, run_end = 0, begin, end;
+    vp_status_t status = VP_OK;
+    int i;
+
+    for (i = 0; i < n_ranks && VP_OK == status; i++) {
+        if (!block_range(&bounce->side, &element, i, &begin, &end)) {
+            continue;
+        }
+        if (begin == run_end) {
+            run_end = end;
+            continue;
+        }
+        status = copy_run(bounce, to_host, run_begin, run_end, error);
+        run_begin = begin;
+        run_end = end;
+    }
+    return VP_OK == status ? copy_run(bounce, to_host, run_begin, run_end, error) : status;
+}
+
+static vp_status_t make_bounce(vp_bounce_t *bounce, int n_ranks, bool fill, vp_error_t *error)
+{
+    if (!is_device(bounce)) {
+        return VP_OK;
+    }
+    bounce->bounce = malloc((size_t)(bounce->end - bounce->begin));
+    if (NULL == bounce->bounce) {
+        return vp_error_no_memory(error, "the staging of a device buffer");
+    }
+    return fill ? copy_blocks(bounce, n_ranks, true, error) : VP_OK;
+}
+
+static void release(vp_stage_t *stage)
+{
+    free(stage->send.bounce);
+    free(stage->receive.bounce);
+    stage->send.bounce = NULL;
+    stage->receive.bounce = NULL;
+}
+
+static int stage_code(vp_status_t status)
+{
+    return VP_ERR_NO_MEMORY == status ? OMPI_ERR_OUT_OF_RESOURCE : MPI_ERR_OTHER;
+}
+
+/*
+ * Bytes in the gaps of a datatype are written back with the blocks around
+ * them, so they have to be fetched first.
+ */
+static vp_status_t fill_bounces(vp_stage_t *stage, vp_error_t *error)
+{
+    int n_ranks = ompi_comm_size(stage->module->comm);
+    bool fetch = stage->in_place || element_of(stage->receive.side.type).gaps;
+    vp_status_t status = make_bounce(&stage->send, n_ranks, true, error);
+
+    return VP_OK == status ? make_bounce(&stage->receive, n_ranks, fetch, error) : status;
+}
+
+int vp_stage_enter(vp_stage_t *stage, bool agreed)
+{
+    vp_error_t error;
+    vp_status_t mine = fill_bounces(stage, &error);
+    vp_status_t status = mine;
+
+    if (VP_OK != mine) {
+        opal_output(0, "coll:variopath: %s, rank %d: %s", stage->module->comm->c_name,
+                    ompi_comm_rank(stage->module->comm), error.text);
+    }
+    if (agreed) {
+        status = vp_engine_agree_staging(stage->module->engine, mine, &error);
+    }
+    if (VP_OK == status) {
+        return OMPI_SUCCESS;
+    }
+    if (VP_OK == mine) {
+        opal_output(0, "coll:variopath: %s, rank %d: %s", stage->module->comm->c_name,
+                    ompi_comm_rank(stage->module->comm), error.text);
+    }
+    release(stage);
+    return stage_code(status);
+}
+
+/* Where the buffer would begin if its touched bytes were those of the bounce memory. */
+static void *shifted(const vp_bounce_t *bounce)
+{
+    if (NULL == bounce->bounce) {
+        return bounce->side.buffer;
+    }
+    return (void *)((uintptr_t)bounce->bounce +
+                    ((uintptr_t)bounce->side.buffer - (uintptr_t)bounce->begin));
+}
+
+void *vp_stage_send_buffer(const vp_stage_t *stage)
+{
+    return stage->in_place ? MPI_IN_PLACE : shifted(&stage->send);
+}
+
+void *vp_stage_receive_buffer(const vp_stage_t *stage)
+{
+    return shifted(&stage->receive);
+}
+
+int vp_stage_leave(vp_stage_t *stage, int code)
+{
+    int n_ranks = ompi_comm_size(stage->module->comm);
+    vp_error_t error;
+    vp_status_t status;
+
+    if (OMPI_SUCCESS == code && NULL != stage->receive.bounce) {
+        status = copy_blocks(&stage->receive, n_ranks, false, &error);
+        if (VP_OK != status) {
+            opal_output(0, "coll:variopath: %s, rank %d: %s", stage->module->comm->c_name,
+                        ompi_comm_rank(stage->module->comm), error.text);
+            code = stage_code(status);
+        }
+    }
+    release(stage);
+    return code;
+}

@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# Device buffers over lanes, on emulated devices: PCIe lanes by CUDA IPC, from
+# device to device. What crossed each pair of devices is what the plans say.
+. "${srcdir:?}/test/mca/common.sh"
+without_hooks=${LD_LIBRARY_PATH:-}
+. "$srcdir/test/cuda_emu/environment.sh"
+[ -f "${VP_UCX_LIBDIR:-/nowhere}/ucx/libuct_cuda.so.0" ] ||
+    { echo "skipped: this UCX has no CUDA transports"; exit 77; }
+buffers=$builddir/test/gpu/buffers
+output=$work/output
+topology=$srcdir/test/gpu/four.json:transports=emulated
+export OMPI_MCA_coll_variopath_catalog='' OMPI_MCA_coll_variopath_topology=$topology
+component=(--mca coll variopath --mca coll_variopath_host 1)
+
+# run NAME CHECKS COMMAND...
+run() {
+    local name=$1 expected=$2
+    shift 2
+    fresh
+    launch 120 4 "$@" >"$output" 2>&1
+    check "$name: exit code" equal "$?" 0
+    check "$name: bytes" contains "$output" "100%: Checks: $expected, Failures: 0"
+}
+
+run "device to device" 6 "${component[@]}" "$buffers" d d carried
+check "layouts that lanes do not take are staged" contains "$output" "calls staged, summed over ranks: 8"
+run "device to host" 6 "${component[@]}" "$buffers" d h carried
+run "host to device" 6 "${component[@]}" "$buffers" h d carried
+run "mixed over ranks" 6 "${component[@]}" "$buffers" dh hd carried
+run "ranks without a buffer" 5 "${component[@]}" "$buffers" dnhd hnda bytes
+run "without host buffers" 6 --mca coll variopath "$buffers" d d carried
+run "a context of its own" 6 "${component[@]}" "$buffers" d d carried own
+run "memory that has no IPC handle is staged" 5 "${component[@]}" "$buffers" dad vdd bytes
+run "500 times" 1 "${component[@]}" "$buffers" d d repeat
+# UCX that misses its hooks would take device memory for the host's: noticed in time.
+LD_LIBRARY_PATH="$emulated:$without_hooks" run "without UCX's hooks" 5 "${component[@]}" "$buffers" d d bytes
+describe stock "$topology" --unlimited --no-p2p
+run "no peer access" 5 "${component[@]}" "$buffers" d d bytes
+
+# Plans and links: bytes of PCIe lanes by pair of ranks, and of copies by pair of devices.
+describe four "$topology" --unlimited
+export CUDA_EMU_STATS=$work/stats
+run "counted" 6 "${component[@]}" --mca coll_variopath_trace "$work/trace" "$buffers" d d carried
+check "bytes between devices are the plans'" python3 - "$work" <<'END'
+import collections, json, sys
+planned, copied = collections.Counter(), collections.Counter()
+for rank in range(4):
+    for line in open(f"{sys.argv[1]}/trace.{rank}"):
+        for lane in json.loads(line)["lanes"]:
+            if lane["source_class"] == "pcie":
+                planned[lane["source"], lane["destination"]] += lane["bytes"]
+    for line in open(f"{sys.argv[1]}/stats.{rank}"):
+        word = line.split()
+        if word[0] == "copies" and "host" not in word and word[1] != word[2]:
+            pair = int(word[1]), int(word[2])
+            copied[pair] = max(copied[pair], int(word[5]))
+print("planned", sorted(planned.items()))
+print("copied ", sorted(copied.items()))
+sys.exit(planned != copied or not planned)
+END
+unset CUDA_EMU_STATS CUDA_EMU_TOPO
+
+# fault NAME FAULTS: right bytes or an error, whatever the driver refuses on one rank.
+fault() {
+    fresh
+    CUDA_EMU_FAULTS=$2 launch 60 4 "${component[@]}" "$buffers" d d fault >"$output" 2>&1
+    check "$1: no hang, no crash" equal "$?" 0
+    check "$1: right bytes or an error" contains "$output" "100%: Checks: 1, Failures: 0"
+}
+fault "handle refused on rank 1" "cuIpcGetMemHandle:nth=1,err=999,rank=1"
+fault "peer's handle refused on rank 2" "cuIpcOpenMemHandle_v2:nth=1,err=999,rank=2"
+fault "context refused on rank 3" "cuCtxPushCurrent_v2:nth=1,count=1,err=201,rank=3"
+fault "copy refused on rank 0" "cuMemcpyDtoDAsync_v2:nth=2,count=1,err=719,rank=0"
+finish
