@@ -4,6 +4,10 @@
 # uninstalled. Counts checks and prints a closing line in the manner of Check.
 set -u
 : "${VP_MPIRUN:?run this through make check}" "${VP_OMPI_INFO:?}" "${srcdir:?}"
+# What the caller's shell sets for his own jobs is not for the tests.
+while IFS= read -r variable; do
+    unset "$variable"
+done < <(compgen -e | grep -E '^OMPI_MCA_(coll|mca_base_component_path)')
 builddir=$PWD
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
