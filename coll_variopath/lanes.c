@@ -265,6 +265,19 @@ static void free_addresses(vp_path_t *path)
     }
 }
 
+/*
+ * A retired worker has a put under way, and UCX aborts when it is destroyed. It
+ * stays, with its context, until the process ends; this is where they are.
+ */
+static void abandon(vp_retired_t *retired, ucp_context_h context)
+{
+    static vp_retired_t *abandoned;
+
+    retired->context = context;
+    retired->next = __atomic_load_n(&abandoned, __ATOMIC_RELAXED);
+    __atomic_store_n(&abandoned, retired, __ATOMIC_RELAXED);
+}
+
 static void close_path(vp_lanes_t *lanes, vp_path_t *path)
 {
     vp_retired_t *retired, *next;
@@ -275,11 +288,10 @@ static void close_path(vp_lanes_t *lanes, vp_path_t *path)
             ucp_worker_destroy(path->worker);
         }
     }
-    /* A retired worker has a put under way; UCX aborts when it is destroyed. It stays. */
     for (retired = path->retired; retired != NULL; retired = next) {
         next = retired->next;
         path->stuck = true;
-        free(retired);
+        abandon(retired, path->context);
     }
     if (path->context != NULL && !path->stuck) {
         ucp_cleanup(path->context);

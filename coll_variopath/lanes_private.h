@@ -28,6 +28,7 @@ typedef struct vp_lane_address {
 typedef struct vp_retired {
     struct vp_retired *next;
     ucp_worker_h worker;
+    ucp_context_h context; /* set when it is given up for good */
 } vp_retired_t;
 
 /* One path class of this process. */
