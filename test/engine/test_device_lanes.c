@@ -241,6 +241,9 @@ static void probe(char *why)
     } else if (create(&lanes, &error) != VP_OK) {
         (void)snprintf(why, VP_ERROR_TEXT_BYTES, "%s", error.text);
     } else {
+        if (!vp_lanes_move_device(lanes)) {
+            (void)snprintf(why, VP_ERROR_TEXT_BYTES, "this UCX has no CUDA transports");
+        }
         vp_lanes_destroy(lanes);
     }
 }
