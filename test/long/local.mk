@@ -5,4 +5,8 @@ EXTRA_DIST += $(LONG_TESTS) test/long/common.sh test/long/lsan.supp
 
 check-long: all
 	$(MAKE) $(AM_MAKEFLAGS) check TESTS="$(LONG_TESTS)"
-.PHONY: check-long
+# The part of them that every change must pass.
+check-ci: all
+	$(MAKE) $(AM_MAKEFLAGS) check \
+		TESTS="test/long/fuzz.sh test/testbed/testbed.sh test/long/parts.sh"
+.PHONY: check-long check-ci

@@ -7,5 +7,9 @@
 pkg-config --atleast-version=1.13.1 ucx || { echo "no system UCX 1.13.1 or later"; exit 77; }
 unset UCX_LIBDIR LD_LIBRARY_PATH
 one "builds on UCX $(pkg-config --modversion ucx)" nested system-ucx --with-ucx=yes --with-ompi=yes
-nested_check system-ucx
+# Many spinning threads with emulated puts starve two cores: the full set of MPI
+# cases runs on the UCX that the project brings.
+nested_check system-ucx TESTS="test/engine/test_engine test/engine/test_engine_faults \
+    test/engine/test_engine_threads test/engine/test_lanes test/engine/test_record \
+    test/mca/component.sh test/mca/catalog_files.sh"
 finish

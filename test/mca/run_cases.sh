@@ -12,7 +12,7 @@ run() {
     local name=$1 output=$work/output
     shift
     echo "== $name"
-    launch 120 "$@" >"$output" 2>&1
+    launch 300 "$@" >"$output" 2>&1
     local code=$?
     # The programs' own sums are added below; their lines must not count twice.
     sed 's/Checks:/checks:/' "$output"
