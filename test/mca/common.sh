@@ -9,6 +9,7 @@ while IFS= read -r variable; do
     unset "$variable"
 done < <(compgen -e | grep -E '^OMPI_MCA_(coll|mca_base_component_path)')
 builddir=$PWD
+srcdir=$(cd "$srcdir" && pwd) # Open MPI wants a whole path for its help files
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 n_checks=0
