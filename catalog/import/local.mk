@@ -10,6 +10,8 @@ catalog_import_libvp_import_la_SOURCES = \
 	catalog/import/machine.c catalog/import/machine.h \
 	catalog/import/model_report.c catalog/import/model_report.h \
 	catalog/import/native.c catalog/import/native.h \
+	catalog/import/native_nics.c \
+	catalog/import/native_writer.h \
 	catalog/import/nic_place.c catalog/import/nic_place.h \
 	catalog/import/pcie.c catalog/import/pcie.h \
 	catalog/import/report.c \

@@ -8,64 +8,49 @@
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "catalog/import/contention.h"
+#include "catalog/import/native_writer.h"
 #include "catalog/import/nic_place.h"
 #include "catalog/import/pcie.h"
 #include "catalog/model.h"
 
 /* Not of the source: stated as assumptions in the file's "about". */
-enum { ALPHA_NS = 10000, PUT_OVERHEAD_NS = 1000, TEXT_BYTES = 256 };
+enum { ALPHA_NS = 10000, PUT_OVERHEAD_NS = 1000 };
 
-typedef struct rate {
-    uint64_t bytes_per_s;
-    const char *origin;
-} rate_t;
-
-typedef struct writer {
-    vp_hardware_t *machine;
-    vp_error_t *error;
-    json_t *rates; /* of the set "nominal" */
-    json_t *links;
-    json_t *paths;
-    json_t *nics;
-    json_t *hardware; /* path classes of the transports "hardware" and "local" */
-    json_t *local;
-    bool is_rate_assumed;
-    bool has_failed; /* memory ran out */
-} writer_t;
-
-static void append(writer_t *writer, json_t *list, json_t *item)
+void vp_native_append(vp_native_writer_t *writer, json_t *list, json_t *item)
 {
     writer->has_failed = json_array_append_new(list, item) != 0 || writer->has_failed;
 }
 
-static void set(writer_t *writer, json_t *object, const char *key, json_t *value)
+void vp_native_set(vp_native_writer_t *writer, json_t *object, const char *key, json_t *value)
 {
     writer->has_failed = json_object_set_new(object, key, value) != 0 || writer->has_failed;
 }
 
 /* The link of an object towards its parent; assumed where the source does not tell. */
-static rate_t link_of(writer_t *writer, uint32_t object)
+static vp_native_rate_t link_of(vp_native_writer_t *writer, uint32_t object)
 {
     const vp_hw_object_t *it = &writer->machine->objects[object];
 
     if (it->link_bytes_per_s == 0) {
         writer->is_rate_assumed = true;
-        return (rate_t){vp_pcie_payload_bytes_per_s(16000, 16),
-                        "no figure: the source tells none, taken as PCIe 4.0 x16"};
+        return (vp_native_rate_t){vp_pcie_payload_bytes_per_s(16000, 16),
+                                  "no figure: the source tells none, taken as PCIe 4.0 x16"};
     }
-    return (rate_t){it->link_bytes_per_s, it->link_origin};
+    return (vp_native_rate_t){it->link_bytes_per_s, it->link_origin};
 }
 
-static rate_t slower(rate_t a, rate_t b)
+static vp_native_rate_t slower(vp_native_rate_t a, vp_native_rate_t b)
 {
     return b.bytes_per_s < a.bytes_per_s ? b : a;
 }
 
-/* Name of an entry of "rates" with this content: KIND, or KIND1, KIND2 ... for further contents. */
-static void name_rate(writer_t *writer, const char *kind, rate_t rate, char *name)
+void vp_native_name_rate(vp_native_writer_t *writer, const char *kind, vp_native_rate_t rate,
+                         char *name)
 {
     json_t *entry;
     uint32_t n = 0;
@@ -79,9 +64,9 @@ static void name_rate(writer_t *writer, const char *kind, rate_t rate, char *nam
         }
         (void)snprintf(name, VP_HW_NAME_BYTES, "%s%" PRIu32, kind, ++n);
     }
-    set(writer, writer->rates, name,
-        json_pack("{s:I, s:s}", "bytes_per_s", (json_int_t)rate.bytes_per_s, "origin",
-                  rate.origin));
+    vp_native_set(writer, writer->rates, name,
+                  json_pack("{s:I, s:s}", "bytes_per_s", (json_int_t)rate.bytes_per_s, "origin",
+                            rate.origin));
 }
 
 /* Name of a switch in the file: that of its group, or its own number for one above groups. */
@@ -107,47 +92,62 @@ static void name_link(const vp_hardware_t *machine, uint32_t object, bool is_up,
 
     name_switch(machine, object, self);
     if (machine->objects[parent].kind != VP_HW_SWITCH) {
-        (void)snprintf(name, TEXT_BYTES, "%s:%s", self, is_up ? "up" : "down");
+        (void)snprintf(name, VP_NATIVE_TEXT_BYTES, "%s:%s", self, is_up ? "up" : "down");
         return;
     }
     name_switch(machine, parent, above);
-    (void)snprintf(name, TEXT_BYTES, "%s>%s", is_up ? self : above, is_up ? above : self);
+    (void)snprintf(name, VP_NATIVE_TEXT_BYTES, "%s>%s", is_up ? self : above, is_up ? above : self);
 }
 
-static void add_link(writer_t *writer, const char *name, vp_resource_kind_t kind, rate_t rate)
+static void add_link(vp_native_writer_t *writer, const char *name, vp_resource_kind_t kind,
+                     vp_native_rate_t rate)
 {
     char rate_name[VP_HW_NAME_BYTES];
 
-    name_rate(writer, kind == VP_RESOURCE_SOCKET ? "socket" : "uplink", rate, rate_name);
-    append(writer, writer->links,
-           json_pack("{s:s, s:s, s:s}", "name", name, "kind", vp_resource_kind_text(kind), "rate",
-                     rate_name));
+    vp_native_name_rate(writer, kind == VP_RESOURCE_SOCKET ? "socket" : "uplink", rate, rate_name);
+    vp_native_append(writer, writer->links,
+                     json_pack("{s:s, s:s, s:s}", "name", name, "kind", vp_resource_kind_text(kind),
+                               "rate", rate_name));
 }
 
-static bool has_gpu_below(const vp_hardware_t *machine, uint32_t object)
+static void mark_used(vp_native_writer_t *writer, uint32_t object)
 {
-    uint32_t i;
-
-    for (i = 0; i < machine->n_gpus; i++) {
-        if (vp_hardware_common(machine, object, machine->gpus[i]) == object) {
-            return true;
-        }
+    while (!writer->is_used[object]) {
+        writer->is_used[object] = true;
+        object = object == 0 ? 0 : writer->machine->objects[object].parent;
     }
-    return false;
 }
 
-/* Both directions of the link above every switch that has GPUs. */
-static void add_switch_links(writer_t *writer)
+static void mark_all_used(vp_native_writer_t *writer)
 {
     const vp_hardware_t *machine = writer->machine;
-    char name[TEXT_BYTES];
+    uint32_t i;
+    uint32_t group;
+
+    for (i = 0; i < machine->n_gpus; i++) {
+        mark_used(writer, machine->gpus[i]);
+    }
+    for (i = 0; i < machine->n_nics; i++) {
+        for (group = 0; group < machine->n_groups; group++) {
+            if (vp_nic_serves(machine, i, group)) {
+                mark_used(writer, machine->nics[i]);
+            }
+        }
+    }
+}
+
+/* Both directions of the link above every switch that has GPUs, or NICs that they use. */
+static void add_switch_links(vp_native_writer_t *writer)
+{
+    const vp_hardware_t *machine = writer->machine;
+    char name[VP_NATIVE_TEXT_BYTES];
     uint32_t i;
 
     for (i = 0; i < machine->n_objects; i++) {
         bool is_nested = machine->objects[i].kind == VP_HW_SWITCH &&
                          machine->objects[machine->objects[i].parent].kind == VP_HW_SWITCH;
 
-        if (machine->objects[i].kind != VP_HW_SWITCH || !has_gpu_below(machine, i)) {
+        if (machine->objects[i].kind != VP_HW_SWITCH || !writer->is_used[i]) {
             continue;
         }
         name_link(machine, i, true, name);
@@ -182,34 +182,35 @@ static uint32_t domain_number(const vp_hardware_t *machine, uint32_t domain)
 
 static void name_socket_link(const vp_hardware_t *machine, uint32_t from, uint32_t to, char *name)
 {
-    (void)snprintf(name, TEXT_BYTES, "socket%" PRIu32 ">socket%" PRIu32,
+    (void)snprintf(name, VP_NATIVE_TEXT_BYTES, "socket%" PRIu32 ">socket%" PRIu32,
                    domain_number(machine, from), domain_number(machine, to));
 }
 
-static rate_t socket_rate(writer_t *writer)
+static vp_native_rate_t socket_rate(vp_native_writer_t *writer)
 {
-    rate_t rate = link_of(writer, writer->machine->gpus[0]);
+    vp_native_rate_t rate = link_of(writer, writer->machine->gpus[0]);
 
     rate.origin = "no figure: links between sockets are not in the source, taken as the GPU link";
     return rate;
 }
 
-static bool is_domain(const vp_hardware_t *machine, uint32_t object)
+static bool is_domain(const vp_native_writer_t *writer, uint32_t object)
 {
-    return machine->objects[object].parent == 0 && machine->objects[object].kind != VP_HW_GONE &&
-           has_gpu_below(machine, object);
+    const vp_hw_object_t *it = &writer->machine->objects[object];
+
+    return it->parent == 0 && it->kind != VP_HW_GONE && writer->is_used[object];
 }
 
-static void add_socket_links(writer_t *writer)
+static void add_socket_links(vp_native_writer_t *writer)
 {
     const vp_hardware_t *machine = writer->machine;
-    char name[TEXT_BYTES];
+    char name[VP_NATIVE_TEXT_BYTES];
     uint32_t from;
     uint32_t to;
 
     for (from = 1; from < machine->n_objects; from++) {
         for (to = 1; to < machine->n_objects; to++) {
-            if (from != to && is_domain(machine, from) && is_domain(machine, to)) {
+            if (from != to && is_domain(writer, from) && is_domain(writer, to)) {
                 name_socket_link(machine, from, to, name);
                 add_link(writer, name, VP_RESOURCE_SOCKET, socket_rate(writer));
             }
@@ -217,7 +218,7 @@ static void add_socket_links(writer_t *writer)
     }
 }
 
-static uint32_t first_gpu(const vp_hardware_t *machine, uint32_t group)
+uint32_t vp_native_first_gpu(const vp_hardware_t *machine, uint32_t group)
 {
     uint32_t i = 0;
 
@@ -228,10 +229,10 @@ static uint32_t first_gpu(const vp_hardware_t *machine, uint32_t group)
 }
 
 /* The slowest GPU link of the group. */
-static rate_t group_rate(writer_t *writer, uint32_t group)
+static vp_native_rate_t group_rate(vp_native_writer_t *writer, uint32_t group)
 {
     const vp_hardware_t *machine = writer->machine;
-    rate_t rate = link_of(writer, first_gpu(machine, group));
+    vp_native_rate_t rate = link_of(writer, vp_native_first_gpu(machine, group));
     uint32_t i;
 
     for (i = 0; i < machine->n_gpus; i++) {
@@ -242,8 +243,8 @@ static rate_t group_rate(writer_t *writer, uint32_t group)
     return rate;
 }
 
-static void add_path(writer_t *writer, const char *kind, uint32_t from, uint32_t to, rate_t rate,
-                     json_t *links)
+static void add_path(vp_native_writer_t *writer, const char *kind, uint32_t from, uint32_t to,
+                     vp_native_rate_t rate, json_t *links)
 {
     char names[2][VP_HW_NAME_BYTES];
     char rate_kind[8];
@@ -254,49 +255,58 @@ static void add_path(writer_t *writer, const char *kind, uint32_t from, uint32_t
         rate_kind[i] = (char)(kind[i] | 32);
     }
     rate_kind[i] = '\0';
-    name_rate(writer, rate_kind, rate, rate_name);
+    vp_native_name_rate(writer, rate_kind, rate, rate_name);
     (void)snprintf(names[0], sizeof(names[0]), "sw%" PRIu32, from);
     (void)snprintf(names[1], sizeof(names[1]), "sw%" PRIu32, to);
-    append(writer, writer->paths,
-           json_pack("{s:s, s:s, s:s, s:s, s:o, s:s}", "kind", kind, "from", names[0], "to",
-                     names[1], "rate", rate_name, "links", links, "class", "pcie"));
+    vp_native_append(writer, writer->paths,
+                     json_pack("{s:s, s:s, s:s, s:s, s:o, s:s}", "kind", kind, "from", names[0],
+                               "to", names[1], "rate", rate_name, "links", links, "class", "pcie"));
 }
 
 /* Adds the links of the switches from an object up to, and without, a common ancestor. */
-static rate_t climb(writer_t *writer, json_t *links, uint32_t object, uint32_t common, bool is_up,
-                    rate_t rate)
+static vp_native_rate_t climb(vp_native_writer_t *writer, json_t *links, uint32_t object,
+                              uint32_t common, bool is_up, vp_native_rate_t rate)
 {
     const vp_hardware_t *machine = writer->machine;
-    char name[TEXT_BYTES];
+    char name[VP_NATIVE_TEXT_BYTES];
 
     for (; object != common; object = machine->objects[object].parent) {
         if (machine->objects[object].kind == VP_HW_SWITCH) {
             name_link(machine, object, is_up, name);
-            append(writer, links, json_string(name));
+            vp_native_append(writer, links, json_string(name));
             rate = slower(rate, link_of(writer, object));
         }
     }
     return rate;
 }
 
-static vp_status_t add_pair(writer_t *writer, uint32_t from, uint32_t to)
+json_t *vp_native_way(vp_native_writer_t *writer, uint32_t source, uint32_t destination,
+                      vp_native_rate_t *rate)
 {
     const vp_hardware_t *machine = writer->machine;
-    uint32_t source = first_gpu(machine, from);
-    uint32_t destination = first_gpu(machine, to);
     uint32_t common = vp_hardware_common(machine, source, destination);
-    rate_t rate = slower(group_rate(writer, from), group_rate(writer, to));
     json_t *links = json_array();
-    char name[TEXT_BYTES];
+    char name[VP_NATIVE_TEXT_BYTES];
 
-    rate = climb(writer, links, source, common, true, rate);
+    *rate = climb(writer, links, source, common, true, *rate);
     if (common == 0) {
         name_socket_link(machine, domain_of(machine, source), domain_of(machine, destination),
                          name);
-        append(writer, links, json_string(name));
-        rate = slower(rate, socket_rate(writer));
+        vp_native_append(writer, links, json_string(name));
+        *rate = slower(*rate, socket_rate(writer));
     }
-    rate = climb(writer, links, destination, common, false, rate);
+    *rate = climb(writer, links, destination, common, false, *rate);
+    return links;
+}
+
+static vp_status_t add_pair(vp_native_writer_t *writer, uint32_t from, uint32_t to)
+{
+    const vp_hardware_t *machine = writer->machine;
+    uint32_t source = vp_native_first_gpu(machine, from);
+    uint32_t destination = vp_native_first_gpu(machine, to);
+    vp_native_rate_t rate = slower(group_rate(writer, from), group_rate(writer, to));
+    json_t *links = vp_native_way(writer, source, destination, &rate);
+
     if (json_array_size(links) > VP_MAX_FOOTPRINT) {
         json_decref(links);
         return vp_error_set(writer->error, VP_ERR_LIMIT,
@@ -309,7 +319,7 @@ static vp_status_t add_pair(writer_t *writer, uint32_t from, uint32_t to)
     return VP_OK;
 }
 
-static vp_status_t add_paths(writer_t *writer)
+static vp_status_t add_paths(vp_native_writer_t *writer)
 {
     const vp_hardware_t *machine = writer->machine;
     uint32_t from;
@@ -329,42 +339,7 @@ static vp_status_t add_paths(writer_t *writer)
     return VP_OK;
 }
 
-static void add_nic(writer_t *writer, const vp_nic_place_t *place)
-{
-    const vp_hw_object_t *card = &writer->machine->objects[place->card];
-    rate_t rate = {place->bytes_per_s, place->origin};
-    char group[VP_HW_NAME_BYTES];
-    char class[TEXT_BYTES];
-    char rate_name[VP_HW_NAME_BYTES];
-
-    name_rate(writer, "nic", rate, rate_name);
-    (void)snprintf(class, sizeof(class), "nic-%s", card->name);
-    (void)snprintf(group, sizeof(group), "sw%" PRIu32, place->group);
-    append(writer, writer->nics,
-           json_pack("{s:s, s:s, s:s, s:s}", "name", card->name, "switch", group, "rate", rate_name,
-                     "class", class));
-    set(writer, writer->hardware, class,
-        json_pack("{s:s, s:s}", "tls", place->tls, "devices", place->devices));
-    set(writer, writer->local, class, json_pack("{s:s, s:s}", "tls", "tcp", "devices", "lo"));
-}
-
-static vp_status_t add_nics(writer_t *writer)
-{
-    uint32_t i;
-    vp_status_t status = VP_OK;
-
-    for (i = 0; i < writer->machine->n_nics && status == VP_OK; i++) {
-        vp_nic_place_t place;
-
-        status = vp_nic_place(writer->machine, i, &place, writer->error);
-        if (status == VP_OK && place.group != VP_HW_NONE) {
-            add_nic(writer, &place);
-        }
-    }
-    return status;
-}
-
-static void add_groups(writer_t *writer, json_t *switches)
+static void add_groups(vp_native_writer_t *writer, json_t *switches)
 {
     const vp_hardware_t *machine = writer->machine;
     char name[VP_HW_NAME_BYTES];
@@ -378,46 +353,48 @@ static void add_groups(writer_t *writer, json_t *switches)
             n_gpus += machine->gpu_group[i] == group;
         }
         (void)snprintf(name, sizeof(name), "sw%" PRIu32, group);
-        append(writer, switches, json_pack("{s:s, s:I}", "name", name, "gpus", n_gpus));
+        vp_native_append(writer, switches, json_pack("{s:s, s:I}", "name", name, "gpus", n_gpus));
     }
 }
 
-static void write_head(writer_t *writer, json_t *root, const char *name)
+static void write_head(vp_native_writer_t *writer, json_t *root, const char *name)
 {
-    char about[TEXT_BYTES];
+    char about[VP_NATIVE_TEXT_BYTES];
 
     (void)snprintf(about, sizeof(about),
                    "Imported from %s. alpha_ns, put_overhead_ns and the contention tables are "
                    "assumptions, as is every rate of origin \"no figure\".",
                    writer->machine->format);
-    set(writer, root, "format", json_string("variopath-topology"));
-    set(writer, root, "version", json_integer(1));
-    set(writer, root, "name", json_string(name));
-    set(writer, root, "about", json_string(about));
-    set(writer, root, "nodes", json_integer(1));
-    set(writer, root, "alpha_ns", json_integer(ALPHA_NS));
-    set(writer, root, "put_overhead_ns", json_integer(PUT_OVERHEAD_NS));
+    vp_native_set(writer, root, "format", json_string("variopath-topology"));
+    vp_native_set(writer, root, "version", json_integer(1));
+    vp_native_set(writer, root, "name", json_string(name));
+    vp_native_set(writer, root, "about", json_string(about));
+    vp_native_set(writer, root, "nodes", json_integer(1));
+    vp_native_set(writer, root, "alpha_ns", json_integer(ALPHA_NS));
+    vp_native_set(writer, root, "put_overhead_ns", json_integer(PUT_OVERHEAD_NS));
 }
 
-static vp_status_t fill(writer_t *writer, json_t *switches, char *gpu_rate_name)
+static vp_status_t fill(vp_native_writer_t *writer, json_t *switches, char *gpu_rate_name)
 {
-    rate_t gpu_rate = group_rate(writer, 0);
+    vp_native_rate_t gpu_rate = group_rate(writer, 0);
     uint32_t group;
     vp_status_t status;
 
+    mark_all_used(writer);
     for (group = 1; group < writer->machine->n_groups; group++) {
         gpu_rate = slower(gpu_rate, group_rate(writer, group));
     }
-    name_rate(writer, "gpu", gpu_rate, gpu_rate_name);
-    set(writer, writer->hardware, "pcie",
-        json_pack("{s:s, s:s}", "tls", "cuda_ipc,cuda_copy,posix,cma", "devices", ""));
-    set(writer, writer->local, "pcie", json_pack("{s:s, s:s}", "tls", "posix,cma", "devices", ""));
+    vp_native_name_rate(writer, "gpu", gpu_rate, gpu_rate_name);
+    vp_native_set(writer, writer->hardware, "pcie",
+                  json_pack("{s:s, s:s}", "tls", "cuda_ipc,cuda_copy,posix,cma", "devices", ""));
+    vp_native_set(writer, writer->local, "pcie",
+                  json_pack("{s:s, s:s}", "tls", "posix,cma", "devices", ""));
     add_groups(writer, switches);
     add_switch_links(writer);
     add_socket_links(writer);
     status = add_paths(writer);
     if (status == VP_OK) {
-        status = add_nics(writer);
+        status = vp_native_add_nics(writer);
     }
     if (status == VP_OK && writer->is_rate_assumed) {
         status =
@@ -434,27 +411,33 @@ vp_status_t vp_hardware_topology(vp_hardware_t *machine, const char *name, json_
     json_t *root = json_object();
     json_t *switches = json_array();
     char gpu_rate_name[VP_HW_NAME_BYTES];
-    writer_t writer = {.machine = machine,
-                       .error = error,
-                       .rates = json_object(),
-                       .links = json_array(),
-                       .paths = json_array(),
-                       .nics = json_array(),
-                       .hardware = json_object(),
-                       .local = json_object()};
-    vp_status_t status = fill(&writer, switches, gpu_rate_name);
+    vp_native_writer_t writer = {.machine = machine,
+                                 .error = error,
+                                 .rates = json_object(),
+                                 .links = json_array(),
+                                 .paths = json_array(),
+                                 .nics = json_array(),
+                                 .hardware = json_object(),
+                                 .local = json_object(),
+                                 .is_used = vp_array_new(machine->n_objects, sizeof(bool)),
+                                 .rails = vp_array_new(machine->n_groups, sizeof(uint64_t))};
+    vp_status_t status = writer.is_used == NULL || writer.rails == NULL
+                             ? vp_error_no_memory(error, "a topology file")
+                             : fill(&writer, switches, gpu_rate_name);
 
     write_head(&writer, root, name);
-    set(&writer, root, "rates", json_pack("{s:o}", "nominal", writer.rates));
-    set(&writer, root, "gpu_link", json_string(gpu_rate_name));
-    set(&writer, root, "switches", switches);
-    set(&writer, root, "nics", writer.nics);
-    set(&writer, root, "links", writer.links);
-    set(&writer, root, "paths", writer.paths);
-    set(&writer, root, "nic_pairs", json_string("rail"));
-    set(&writer, root, "transports",
-        json_pack("{s:o, s:o}", "hardware", writer.hardware, "local", writer.local));
-    set(&writer, root, "contention", json_loads(VP_IMPORT_CONTENTION, 0, NULL));
+    vp_native_set(&writer, root, "rates", json_pack("{s:o}", "nominal", writer.rates));
+    vp_native_set(&writer, root, "gpu_link", json_string(gpu_rate_name));
+    vp_native_set(&writer, root, "switches", switches);
+    vp_native_set(&writer, root, "nics", writer.nics);
+    vp_native_set(&writer, root, "links", writer.links);
+    vp_native_set(&writer, root, "paths", writer.paths);
+    vp_native_set(&writer, root, "nic_pairs", json_string(vp_native_pairing(&writer)));
+    vp_native_set(&writer, root, "transports",
+                  json_pack("{s:o, s:o}", "hardware", writer.hardware, "local", writer.local));
+    vp_native_set(&writer, root, "contention", json_loads(VP_IMPORT_CONTENTION, 0, NULL));
+    free(writer.is_used);
+    free(writer.rails);
     if (status == VP_OK && writer.has_failed) {
         status = vp_error_no_memory(error, "a topology file");
     }

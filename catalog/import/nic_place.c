@@ -79,13 +79,17 @@ static vp_status_t choose_group(vp_hardware_t *machine, uint32_t nic_idx, vp_nic
         return vp_hardware_note(machine, error, name, "every GPU has a nearer NIC: not used");
     }
     place->group = find_group(machine, nic_idx, &class, twin_number(machine, nic_idx) % n_groups);
-    if (n_groups > 1) {
-        return vp_hardware_note(machine, error, name,
-                                "%s to %" PRIu32 " groups alike; the topology file lists it with "
-                                "group %" PRIu32 " only",
-                                vp_hw_class_text(class), n_groups, place->group);
-    }
     return VP_OK;
+}
+
+bool vp_nic_serves(const vp_hardware_t *machine, uint32_t nic_idx, uint32_t group)
+{
+    uint32_t i = 0;
+
+    while (machine->gpu_group[i] != group) {
+        i++;
+    }
+    return vp_hardware_is_nearest(machine, i, nic_idx);
 }
 
 /* Ports of a card add up, but never beyond its PCIe link. */

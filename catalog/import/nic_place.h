@@ -6,6 +6,7 @@
 #ifndef VP_CATALOG_IMPORT_NIC_PLACE_H
 #define VP_CATALOG_IMPORT_NIC_PLACE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/status.h"
@@ -22,11 +23,14 @@ typedef struct vp_nic_place {
 
 /*
  * Places the card whose first port is nic_idx (an index into nics). A card
- * goes to the nearest of the groups that have none nearer, by turns where
- * several are; one that is the nearest of no GPU stays out.
- * VP_ERR_NO_MEMORY.
+ * serves every group that has none nearer, and is listed with the nearest of
+ * them, by turns where several are; one that is the nearest of no GPU stays
+ * out. VP_ERR_NO_MEMORY.
  */
 vp_status_t vp_nic_place(vp_hardware_t *machine, uint32_t nic_idx, vp_nic_place_t *place,
                          vp_error_t *error) VP_MUST_CHECK;
+
+/* Is the NIC (index into nics) one of the nearest of this group? */
+bool vp_nic_serves(const vp_hardware_t *machine, uint32_t nic_idx, uint32_t group);
 
 #endif

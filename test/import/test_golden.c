@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "catalog/import/model_report.h"
 #include "test/import/samples.h"
 
 /* Both as text, for messages. */
@@ -120,6 +121,35 @@ static void check_native(const char *file, const json_t *report, const json_t *g
     }
 }
 
+/* Two such nodes are a machine if any GPU has a NIC: a far one serves groups that have none. */
+static void check_two_nodes(const char *file, const json_t *report)
+{
+    json_t *native = json_deep_copy(json_object_get(report, "native"));
+    size_t n_nics = json_array_size(json_object_get(native, "nics"));
+    vp_model_t *model = NULL;
+    vp_error_t error = {0};
+    vp_status_t status;
+    char *text;
+
+    ck_assert_int_eq(json_object_set_new(native, "nodes", json_integer(2)), 0);
+    text = json_dumps(native, 0);
+    status = vp_import_model(file, text, strlen(text), &model, &error);
+    ck_assert_msg(status == (n_nics > 0 ? VP_OK : VP_ERR_BAD_INPUT), "%s: two nodes: %s", file,
+                  error.text);
+    if (status == VP_OK) {
+        size_t n_pairs = (size_t)model->n_groups * model->n_groups;
+        size_t pair;
+
+        for (pair = 0; pair < n_pairs; pair++) {
+            ck_assert_msg(model->pair_begin[pair] < model->pair_begin[pair + 1],
+                          "%s: two nodes: no path for group pair %zu", file, pair);
+        }
+    }
+    vp_model_destroy(model);
+    free(text);
+    json_decref(native);
+}
+
 static void check_report(const char *file, const json_t *report, const json_t *expected)
 {
     json_t *groups = groups_of(report);
@@ -134,6 +164,7 @@ static void check_report(const char *file, const json_t *report, const json_t *e
     check_second_level(file, report, json_object_get(expected, "second_level"));
     check_ignored(file, report, json_object_get(expected, "ignored"));
     check_native(file, report, groups);
+    check_two_nodes(file, report);
     json_decref(groups);
     json_decref(nics);
 }
@@ -255,6 +286,36 @@ START_TEST(native_of_two_switches)
 }
 END_TEST
 
+static void check_names(const json_t *list, const char *const *names)
+{
+    size_t i;
+
+    for (i = 0; names[i] != NULL; i++) {
+        ck_assert_str_eq(json_string_value(json_array_get(list, i)), names[i]);
+    }
+    ck_assert_uint_eq(json_array_size(list), i);
+}
+
+/* The only NIC is behind the second switch, on the other socket: it serves the first one from afar.
+ */
+START_TEST(native_of_a_far_nic)
+{
+    static const char *const out[] = {"sw0:up", "socket0>socket1", "sw1:down", NULL};
+    static const char *const in[] = {"sw1:up", "socket1>socket0", "sw0:down", NULL};
+    json_t *report = import_sample("n01-3090x8-2sw-1nic.xml");
+    const json_t *nics = json_object_get(json_object_get(report, "native"), "nics");
+    const json_t *serves = json_object_get(json_array_get(nics, 0), "serves");
+
+    ck_assert_uint_eq(json_array_size(nics), 1);
+    check_text(nics, 0, "switch", "sw1");
+    ck_assert_uint_eq(json_array_size(serves), 1);
+    check_text(serves, 0, "switch", "sw0");
+    check_names(json_object_get(json_array_get(serves, 0), "out"), out);
+    check_names(json_object_get(json_array_get(serves, 0), "in"), in);
+    json_decref(report);
+}
+END_TEST
+
 /* Two ports behind one x4 link of 8 GT/s are one NIC that is no faster than the link. */
 START_TEST(native_of_a_card_with_two_ports)
 {
@@ -348,6 +409,7 @@ int main(void)
 
     tcase_add_test(tests, every_sample);
     tcase_add_test(tests, native_of_two_switches);
+    tcase_add_test(tests, native_of_a_far_nic);
     tcase_add_test(tests, native_of_a_card_with_two_ports);
     tcase_add_test(tests, native_rates);
     tcase_add_test(tests, native_of_nested_switches);
