@@ -5,7 +5,6 @@
 
 #include "base/array.h"
 #include "base/hash.h"
-#include "base/units.h"
 
 struct vp_plan_builder {
     const vp_model_t *model;
@@ -14,6 +13,7 @@ struct vp_plan_builder {
     size_t n_lanes;
     size_t capacity;
     uint32_t activation; /* that the next lane belongs to */
+    vp_plan_form_t form;
     uint64_t total_bytes;
 };
 
@@ -37,6 +37,7 @@ vp_status_t vp_plan_builder_create(const vp_model_t *model, vp_plan_builder_t **
         return vp_error_no_memory(error, "a plan builder");
     }
     builder->model = model;
+    builder->form = (vp_plan_form_t){VP_PLAN_ACTIVATIONS, 1, false, VP_LINKS_IDEAL};
     builder->pair_bytes =
         vp_array_new((size_t)model->n_ranks * model->n_ranks, sizeof(*builder->pair_bytes));
     if (builder->pair_bytes == NULL) {
@@ -55,6 +56,11 @@ void vp_plan_builder_destroy(vp_plan_builder_t *builder)
     free(builder->lanes);
     free(builder->pair_bytes);
     free(builder);
+}
+
+void vp_plan_builder_set_form(vp_plan_builder_t *builder, const vp_plan_form_t *form)
+{
+    builder->form = *form;
 }
 
 void vp_plan_builder_next(vp_plan_builder_t *builder)
@@ -87,6 +93,9 @@ vp_status_t vp_plan_builder_add(vp_plan_builder_t *builder, uint32_t source, uin
                           sizeof(*builder->lanes))) {
         return vp_error_no_memory(error, "the lanes of a plan");
     }
+    if (builder->form.order == VP_PLAN_LIST) {
+        vp_plan_builder_next(builder);
+    }
     lane = &builder->lanes[builder->n_lanes++];
     lane->activation = builder->activation;
     lane->source = source;
@@ -99,11 +108,20 @@ vp_status_t vp_plan_builder_add(vp_plan_builder_t *builder, uint32_t source, uin
     return VP_OK;
 }
 
-/* The last keys decide only between lanes that no valid plan holds together. */
-static int compare_lanes(const void *a_p, const void *b_p)
+/*
+ * Lanes of a source keep the order in which they were added: where they share
+ * the source's link it is the order that they start in.
+ */
+typedef struct place {
+    uint32_t activation;
+    uint32_t source;
+    size_t number; /* of the lane in the order of adding */
+} place_t;
+
+static int compare_places(const void *a_p, const void *b_p)
 {
-    const vp_lane_t *a = a_p;
-    const vp_lane_t *b = b_p;
+    const place_t *a = a_p;
+    const place_t *b = b_p;
 
     if (a->activation != b->activation) {
         return a->activation < b->activation ? -1 : 1;
@@ -111,10 +129,7 @@ static int compare_lanes(const void *a_p, const void *b_p)
     if (a->source != b->source) {
         return a->source < b->source ? -1 : 1;
     }
-    if (a->destination != b->destination) {
-        return a->destination < b->destination ? -1 : 1;
-    }
-    return a->offset_bytes < b->offset_bytes ? -1 : a->offset_bytes > b->offset_bytes;
+    return a->number < b->number ? -1 : a->number > b->number;
 }
 
 /* Planners mostly add lanes in order. */
@@ -122,31 +137,53 @@ static bool is_sorted(const vp_lane_t *lanes, size_t n_lanes)
 {
     size_t i;
 
-    for (i = 1; i < n_lanes && compare_lanes(&lanes[i - 1], &lanes[i]) < 0; i++) {
-    }
-    return i >= n_lanes;
-}
-
-/* Marks where activations begin and charges each alpha and its slowest lane. */
-static void fill_activations(vp_plan_t *plan, const vp_model_t *model, uint64_t alpha_ns)
-{
-    size_t i;
-    uint32_t k;
-
-    for (i = plan->n_lanes; i > 0; i--) {
-        const vp_lane_t *lane = &plan->lanes[i - 1];
-        uint64_t ns = vp_transfer_ns(lane->n_bytes, model->instances[lane->instance].bytes_per_s);
-
-        plan->activation_begin[lane->activation] = i - 1;
-        if (ns > plan->activation_ns[lane->activation]) {
-            plan->activation_ns[lane->activation] = ns;
+    for (i = 1; i < n_lanes; i++) {
+        if (lanes[i - 1].activation == lanes[i].activation &&
+            lanes[i - 1].source > lanes[i].source) {
+            return false;
         }
     }
-    plan->activation_begin[plan->n_activations] = plan->n_lanes;
-    for (k = 0; k < plan->n_activations; k++) {
-        plan->activation_ns[k] = vp_add_sat(plan->activation_ns[k], alpha_ns);
-        plan->time_ns = vp_add_sat(plan->time_ns, plan->activation_ns[k]);
+    return true;
+}
+
+static vp_status_t sort_lanes(vp_plan_t *plan, vp_error_t *error)
+{
+    vp_lane_t *sorted;
+    place_t *places;
+    size_t i;
+
+    if (is_sorted(plan->lanes, plan->n_lanes)) {
+        return VP_OK;
     }
+    sorted = vp_array_new(plan->n_lanes, sizeof(*sorted));
+    places = vp_array_new(plan->n_lanes, sizeof(*places));
+    if (sorted == NULL || places == NULL) {
+        free(places);
+        free(sorted);
+        return vp_error_no_memory(error, "the order of a plan's lanes");
+    }
+    for (i = 0; i < plan->n_lanes; i++) {
+        places[i] = (place_t){plan->lanes[i].activation, plan->lanes[i].source, i};
+    }
+    qsort(places, plan->n_lanes, sizeof(*places), compare_places);
+    for (i = 0; i < plan->n_lanes; i++) {
+        sorted[i] = plan->lanes[places[i].number];
+    }
+    free(places);
+    free(plan->lanes);
+    plan->lanes = sorted;
+    return VP_OK;
+}
+
+/* Marks where activations begin. */
+static void fill_activations(vp_plan_t *plan)
+{
+    size_t i;
+
+    for (i = plan->n_lanes; i > 0; i--) {
+        plan->activation_begin[plan->lanes[i - 1].activation] = i - 1;
+    }
+    plan->activation_begin[plan->n_activations] = plan->n_lanes;
 }
 
 static uint8_t *put_u32(uint8_t *at, uint32_t value)
@@ -163,10 +200,13 @@ static uint8_t *put_u64(uint8_t *at, uint64_t value)
     return put_u32(put_u32(at, (uint32_t)value), (uint32_t)(value >> 32));
 }
 
-/* Layout: n_ranks u32, n_lanes u64, then per lane the members in order, all little-endian. */
-static vp_status_t hash_lanes(vp_plan_t *plan, vp_error_t *error)
+/*
+ * Layout: n_ranks u32, n_lanes u64, the form's members u32 each, then per lane
+ * the members in order, all little-endian.
+ */
+static vp_status_t hash_plan(vp_plan_t *plan, vp_error_t *error)
 {
-    enum { HEAD_BYTES = 12, LANE_BYTES = 32 };
+    enum { HEAD_BYTES = 28, LANE_BYTES = 32 };
     uint8_t *text = NULL;
     uint8_t *at;
     size_t i;
@@ -178,6 +218,8 @@ static vp_status_t hash_lanes(vp_plan_t *plan, vp_error_t *error)
         return vp_error_no_memory(error, "the hash of a plan");
     }
     at = put_u64(put_u32(text, plan->n_ranks), plan->n_lanes);
+    at = put_u32(put_u32(at, (uint32_t)plan->form.order), plan->form.window);
+    at = put_u32(put_u32(at, plan->form.shares_ports), plan->form.contention);
     for (i = 0; i < plan->n_lanes; i++) {
         const vp_lane_t *lane = &plan->lanes[i];
 
@@ -230,11 +272,15 @@ vp_status_t vp_plan_builder_finish(vp_plan_builder_t *builder, uint64_t alpha_ns
     builder->lanes = NULL;
     builder->n_lanes = 0;
     builder->capacity = 0;
-    if (!is_sorted(plan->lanes, plan->n_lanes)) {
-        qsort(plan->lanes, plan->n_lanes, sizeof(*plan->lanes), compare_lanes);
+    plan->form = builder->form;
+    status = sort_lanes(plan, error);
+    if (status == VP_OK) {
+        fill_activations(plan);
+        status = vp_plan_time(plan, builder->model, alpha_ns, error);
     }
-    fill_activations(plan, builder->model, alpha_ns);
-    status = hash_lanes(plan, error);
+    if (status == VP_OK) {
+        status = hash_plan(plan, error);
+    }
     if (status != VP_OK) {
         vp_plan_destroy(plan);
         return status;

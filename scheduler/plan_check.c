@@ -1,6 +1,6 @@
 /*
- * The plan checker. It shares nothing with the builder or any planner, so that
- * an error in one of them cannot hide itself here.
+ * The plan checker. It shares nothing with the builder or any planner but the
+ * model of time, so that an error in one of them cannot hide itself here.
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
@@ -22,6 +22,8 @@ typedef struct check {
     /* The lane number (+ 1) that last used each thing, valid inside one activation. */
     size_t *out_user;      /* [n_ranks] */
     size_t *in_user;       /* [n_ranks] */
+    uint32_t *n_out;       /* [n_ranks] lanes out of the rank since out_user changed activation */
+    uint32_t *n_in;        /* [n_ranks] */
     size_t *resource_user; /* [n_resources] */
     uint32_t *copies;      /* [n_instances] lanes of the activation over the instance */
     size_t *by_pair;       /* [n_lanes] lane numbers by (source, destination, offset) */
@@ -46,6 +48,37 @@ static vp_status_t bad_plan(const check_t *check, const char *what, uint64_t sta
                         "invalid plan: %s is stated as %" PRIu64 " where %" PRIu64
                         " is right; the plan must not run, please report this",
                         what, stated, correct);
+}
+
+/* What each order asks of the form. */
+static vp_status_t check_form(const check_t *check)
+{
+    const vp_plan_form_t *form = &check->plan->form;
+    const char *fault = NULL;
+
+    if (form->window == 0 ||
+        (form->contention != VP_LINKS_IDEAL && form->contention >= check->model->n_contention)) {
+        fault = "its window is empty or its contention profile outside the machine";
+    } else if (form->order == VP_PLAN_ACTIVATIONS) {
+        fault = form->shares_ports || form->window == 1 ? NULL : "only shared ports have a window";
+    } else if (form->order == VP_PLAN_LIST) {
+        fault = form->shares_ports || form->window != 1 ||
+                        check->plan->n_activations != check->plan->n_lanes
+                    ? "a list has one lane in each activation and no window"
+                    : NULL;
+    } else if (form->order == VP_PLAN_CONCURRENT) {
+        fault = form->shares_ports && check->plan->n_activations <= 1
+                    ? NULL
+                    : "concurrent lanes share ports and are one activation";
+    } else {
+        fault = "its order is unknown";
+    }
+    return fault == NULL ? VP_OK
+                         : vp_error_set(check->error, VP_ERR_INTERNAL,
+                                        "invalid plan: %s (order %d, window %" PRIu32
+                                        ", contention profile %" PRIu32 "); the plan must not "
+                                        "run, please report this",
+                                        fault, (int)form->order, form->window, form->contention);
 }
 
 static vp_status_t check_frame(const check_t *check)
@@ -110,31 +143,52 @@ static vp_status_t check_lane(const check_t *check, size_t lane_number, uint32_t
     return VP_OK;
 }
 
+/* Counts a lane at one of its ends in the activation that begins at `first`. */
+static uint32_t count_end(size_t *user, uint32_t *n, size_t lane_number, size_t first)
+{
+    *n = *user > first ? *n + 1 : 1;
+    *user = lane_number + 1;
+    return *n;
+}
+
 /* What a lane takes from the other lanes of its activation, which begins at `first`. */
-static vp_status_t check_exclusive(check_t *check, size_t lane_number, size_t first)
+static vp_status_t check_ends(check_t *check, size_t lane_number, size_t first)
+{
+    const vp_lane_t *lane = &check->plan->lanes[lane_number];
+    const vp_plan_form_t *form = &check->plan->form;
+    uint32_t n_out =
+        count_end(&check->out_user[lane->source], &check->n_out[lane->source], lane_number, first);
+    uint32_t n_in = count_end(&check->in_user[lane->destination], &check->n_in[lane->destination],
+                              lane_number, first);
+
+    if (lane_number > first && check->plan->lanes[lane_number - 1].source > lane->source) {
+        return bad_lane(check, lane_number, "it stands behind a lane of a higher source");
+    }
+    if (form->order == VP_PLAN_CONCURRENT) {
+        return VP_OK;
+    }
+    if (n_out > form->window) {
+        return bad_lane(check, lane_number, "its source sends on another lane already");
+    }
+    if (n_in > form->window) {
+        return bad_lane(check, lane_number, "its destination receives on another lane already");
+    }
+    return VP_OK;
+}
+
+static vp_status_t check_resources(check_t *check, size_t lane_number, size_t first)
 {
     const vp_lane_t *lane = &check->plan->lanes[lane_number];
     const vp_instance_t *instance = &check->model->instances[lane->instance];
     uint32_t i;
 
-    if (check->out_user[lane->source] > first) {
-        return bad_lane(check, lane_number, "its source sends on another lane already");
-    }
-    if (check->in_user[lane->destination] > first) {
-        return bad_lane(check, lane_number, "its destination receives on another lane already");
-    }
-    if (lane_number > first && check->plan->lanes[lane_number - 1].source > lane->source) {
-        return bad_lane(check, lane_number, "it stands behind a lane of a higher source");
-    }
-    check->out_user[lane->source] = lane_number + 1;
-    check->in_user[lane->destination] = lane_number + 1;
     for (i = 0; i < instance->n_resources; i++) {
         if (check->resource_user[instance->resources[i]] > first) {
             return bad_lane(check, lane_number, "another lane uses one of its resources already");
         }
         check->resource_user[instance->resources[i]] = lane_number + 1;
     }
-    if (++check->copies[lane->instance] > instance->n_copies) {
+    if (++check->copies[lane->instance] > (uint64_t)instance->n_copies * check->plan->form.window) {
         return bad_lane(check, lane_number, "its path instance has fewer copies than lanes");
     }
     return VP_OK;
@@ -153,7 +207,10 @@ static vp_status_t check_activation(check_t *check, uint32_t activation, uint64_
         uint64_t ns;
 
         if (status == VP_OK) {
-            status = check_exclusive(check, i, first);
+            status = check_ends(check, i, first);
+        }
+        if (status == VP_OK && plan->form.order != VP_PLAN_CONCURRENT) {
+            status = check_resources(check, i, first);
         }
         if (status != VP_OK) {
             return status;
@@ -169,9 +226,36 @@ static vp_status_t check_activation(check_t *check, uint32_t activation, uint64_
     return VP_OK;
 }
 
+/* Times of the forms that lanes share links or wait for each other in. */
+static vp_status_t check_modelled_time(const check_t *check)
+{
+    const vp_plan_t *plan = check->plan;
+    vp_plan_t again = *plan;
+    vp_status_t status;
+    uint32_t k;
+
+    again.activation_ns = vp_array_new(plan->n_activations, sizeof(*again.activation_ns));
+    if (again.activation_ns == NULL) {
+        return vp_error_no_memory(check->error, "the check of a plan");
+    }
+    status = vp_plan_time(&again, check->model, check->alpha_ns, check->error);
+    for (k = 0; k < plan->n_activations && status == VP_OK; k++) {
+        if (plan->activation_ns[k] != again.activation_ns[k]) {
+            status = bad_plan(check, "the time of an activation", plan->activation_ns[k],
+                              again.activation_ns[k]);
+        }
+    }
+    if (status == VP_OK && plan->time_ns != again.time_ns) {
+        status = bad_plan(check, "the time of the plan", plan->time_ns, again.time_ns);
+    }
+    free(again.activation_ns);
+    return status;
+}
+
 static vp_status_t check_activations(check_t *check)
 {
     const vp_plan_t *plan = check->plan;
+    bool exclusive = plan->form.order == VP_PLAN_ACTIVATIONS && !plan->form.shares_ports;
     uint64_t time_ns = 0;
     uint32_t k;
 
@@ -182,16 +266,18 @@ static vp_status_t check_activations(check_t *check)
         if (status != VP_OK) {
             return status;
         }
-        if (plan->activation_ns[k] != activation_ns) {
+        if (exclusive && plan->activation_ns[k] != activation_ns) {
             return bad_plan(check, "the time of an activation", plan->activation_ns[k],
                             activation_ns);
         }
         time_ns = vp_add_sat(time_ns, activation_ns);
     }
-    if (plan->time_ns != time_ns) {
-        return bad_plan(check, "the time of the plan", plan->time_ns, time_ns);
+    if (!exclusive) {
+        return check_modelled_time(check);
     }
-    return VP_OK;
+    return plan->time_ns == time_ns
+               ? VP_OK
+               : bad_plan(check, "the time of the plan", plan->time_ns, time_ns);
 }
 
 static bool before_in_pair(const vp_lane_t *a, const vp_lane_t *b)
@@ -323,7 +409,7 @@ static uint8_t *put_little_endian(uint8_t *at, uint64_t value, uint32_t n_bytes)
 
 static vp_status_t check_hash(const check_t *check)
 {
-    enum { HEAD_BYTES = 12, LANE_BYTES = 32 };
+    enum { HEAD_BYTES = 28, LANE_BYTES = 32 };
     const vp_plan_t *plan = check->plan;
     uint8_t *text;
     uint8_t *at;
@@ -339,6 +425,10 @@ static vp_status_t check_hash(const check_t *check)
     }
     at = put_little_endian(text, plan->n_ranks, 4);
     at = put_little_endian(at, plan->n_lanes, 8);
+    at = put_little_endian(at, (uint64_t)plan->form.order, 4);
+    at = put_little_endian(at, plan->form.window, 4);
+    at = put_little_endian(at, plan->form.shares_ports, 4);
+    at = put_little_endian(at, plan->form.contention, 4);
     for (i = 0; i < plan->n_lanes; i++) {
         at = put_little_endian(at, plan->lanes[i].activation, 4);
         at = put_little_endian(at, plan->lanes[i].source, 4);
@@ -358,11 +448,14 @@ static bool make_room(check_t *check)
 
     check->out_user = vp_array_new(model->n_ranks, sizeof(*check->out_user));
     check->in_user = vp_array_new(model->n_ranks, sizeof(*check->in_user));
+    check->n_out = vp_array_new(model->n_ranks, sizeof(*check->n_out));
+    check->n_in = vp_array_new(model->n_ranks, sizeof(*check->n_in));
     check->resource_user = vp_array_new(model->n_resources, sizeof(*check->resource_user));
     check->copies = vp_array_new(model->n_instances, sizeof(*check->copies));
     check->by_pair = vp_array_new(check->plan->n_lanes, sizeof(*check->by_pair));
-    return check->out_user != NULL && check->in_user != NULL && check->resource_user != NULL &&
-           check->copies != NULL && check->by_pair != NULL;
+    return check->out_user != NULL && check->in_user != NULL && check->n_out != NULL &&
+           check->n_in != NULL && check->resource_user != NULL && check->copies != NULL &&
+           check->by_pair != NULL;
 }
 
 vp_status_t vp_plan_check(const vp_plan_t *plan, const vp_model_t *model,
@@ -379,7 +472,10 @@ vp_status_t vp_plan_check(const vp_plan_t *plan, const vp_model_t *model,
         status = vp_error_no_memory(error, "the check of a plan");
         goto out;
     }
-    status = check_frame(&check);
+    status = check_form(&check);
+    if (status == VP_OK) {
+        status = check_frame(&check);
+    }
     if (status == VP_OK) {
         status = check_activations(&check);
     }
@@ -393,6 +489,8 @@ out:
     free(check.by_pair);
     free(check.copies);
     free(check.resource_user);
+    free(check.n_in);
+    free(check.n_out);
     free(check.in_user);
     free(check.out_user);
     return status;

@@ -42,7 +42,8 @@ typedef struct fixture {
     uint64_t demand_bytes[N_RANKS * N_RANKS];
 } fixture_t;
 
-static vp_plan_t *build(const vp_model_t *model, const row_t *from, size_t n)
+static vp_plan_t *build_form(const vp_model_t *model, const row_t *from, size_t n,
+                             const vp_plan_form_t *form)
 {
     vp_plan_builder_t *builder = NULL;
     vp_plan_t *plan = NULL;
@@ -50,6 +51,7 @@ static vp_plan_t *build(const vp_model_t *model, const row_t *from, size_t n)
     size_t i;
 
     ck_assert_int_eq(vp_plan_builder_create(model, &builder, &error), VP_OK);
+    vp_plan_builder_set_form(builder, form);
     for (i = 0; i < n; i++) {
         uint32_t instance = machine_instance(model, from[i].kind, model->rank_group[from[i].source],
                                              model->rank_group[from[i].destination]);
@@ -64,6 +66,13 @@ static vp_plan_t *build(const vp_model_t *model, const row_t *from, size_t n)
     ck_assert_int_eq(vp_plan_builder_finish(builder, ALPHA_NS, "test", &plan, &error), VP_OK);
     vp_plan_builder_destroy(builder);
     return plan;
+}
+
+static const vp_plan_form_t activations = {VP_PLAN_ACTIVATIONS, 1, false, VP_LINKS_IDEAL};
+
+static vp_plan_t *build(const vp_model_t *model, const row_t *from, size_t n)
+{
+    return build_form(model, from, n, &activations);
 }
 
 static void set_up(fixture_t *fixture)
@@ -152,6 +161,128 @@ START_TEST(empty_activations_and_lanes_are_dropped)
     vp_plan_builder_destroy(builder);
     ck_assert_uint_eq(plan->n_activations, 1);
     ck_assert_uint_eq(plan->n_lanes, 1);
+    vp_plan_destroy(plan);
+    tear_down(&f);
+}
+END_TEST
+
+/* Two lanes into rank 3 and two out of rank 1; rank 0 to rank 1 shares no link with them. */
+static const row_t together[] = {
+    {0, 1, 3, VP_PATH_PXB, 32000},
+    {0, 1, 2, VP_PATH_PIX, 64000},
+    {0, 0, 1, VP_PATH_PIX, 6400},
+    {0, 4, 3, VP_PATH_PIX, 64000},
+};
+
+static void check_together(const fixture_t *f, const vp_plan_t *plan)
+{
+    uint64_t demand_bytes[N_RANKS * N_RANKS] = {0};
+    vp_error_t error = {VP_OK, ""};
+    size_t i;
+
+    for (i = 0; i < 4; i++) {
+        demand_bytes[together[i].source * N_RANKS + together[i].destination] = together[i].n_bytes;
+    }
+    ck_assert_msg(vp_plan_check(plan, f->model, demand_bytes, ALPHA_NS, &error) == VP_OK,
+                  "refused: %s", error.text);
+}
+
+START_TEST(a_list_waits_for_ports_only)
+{
+    const vp_plan_form_t list = {VP_PLAN_LIST, 1, false, VP_LINKS_IDEAL};
+    fixture_t f;
+    vp_plan_t *plan;
+
+    set_up(&f);
+    plan = build_form(f.model, together, 4, &list);
+    ck_assert_uint_eq(plan->n_activations, 4);
+    ck_assert_uint_eq(plan->lanes[0].source, 1);
+    ck_assert_uint_eq(plan->activation_ns[1], ALPHA_NS + 1000);
+    /* Rank 1 sends for 500 and 1000 ns; rank 3 receives for 500 and 1000 ns. */
+    ck_assert_uint_eq(plan->time_ns, 2 * ALPHA_NS + 1500);
+    check_together(&f, plan);
+    vp_plan_destroy(plan);
+    tear_down(&f);
+}
+END_TEST
+
+START_TEST(shared_ports_carry_the_sum)
+{
+    const vp_plan_form_t shared = {VP_PLAN_ACTIVATIONS, 2, true, VP_LINKS_IDEAL};
+    const vp_plan_form_t narrow = {VP_PLAN_ACTIVATIONS, 1, true, VP_LINKS_IDEAL};
+    vp_error_t error = {VP_OK, ""};
+    uint64_t nothing[N_RANKS * N_RANKS] = {0};
+    fixture_t f;
+    vp_plan_t *plan;
+
+    set_up(&f);
+    ck_assert_uint_eq(f.model->gpu_link_bytes_per_s, UINT64_C(64000000000));
+    plan = build_form(f.model, together, 4, &shared);
+    ck_assert_uint_eq(plan->n_activations, 1);
+    ck_assert_uint_eq(plan->lanes[1].destination, 3); /* in the order of adding */
+    ck_assert_uint_eq(plan->lanes[2].destination, 2);
+    ck_assert_uint_eq(plan->time_ns, ALPHA_NS + 1500);
+    check_together(&f, plan);
+    vp_plan_destroy(plan);
+    plan = build_form(f.model, together, 4, &narrow);
+    ck_assert_int_eq(vp_plan_check(plan, f.model, nothing, ALPHA_NS, &error), VP_ERR_INTERNAL);
+    ck_assert_msg(strstr(error.text, "its source sends on another") != NULL, "%s", error.text);
+    vp_plan_destroy(plan);
+    tear_down(&f);
+}
+END_TEST
+
+START_TEST(concurrent_lanes_wait_for_the_window_and_the_busiest_link)
+{
+    vp_plan_form_t form = {VP_PLAN_CONCURRENT, 1, true, VP_LINKS_IDEAL};
+    fixture_t f;
+    vp_plan_t *plan;
+
+    set_up(&f);
+    plan = build_form(f.model, together, 4, &form);
+    ck_assert_uint_eq(plan->n_activations, 1);
+    ck_assert_uint_eq(plan->time_ns, 2 * ALPHA_NS + 1500); /* rank 1, lane by lane */
+    check_together(&f, plan);
+    vp_plan_destroy(plan);
+    form.window = 2;
+    plan = build_form(f.model, together, 4, &form);
+    ck_assert_uint_eq(plan->time_ns, ALPHA_NS + 1500); /* its link */
+    check_together(&f, plan);
+    vp_plan_destroy(plan);
+    tear_down(&f);
+}
+END_TEST
+
+static void add_profile(vp_model_t *model, uint32_t gpu_ppm)
+{
+    vp_contention_t *profile;
+
+    model->contention = realloc(model->contention, (model->n_contention + 1) * sizeof(*profile));
+    ck_assert_ptr_nonnull(model->contention);
+    profile = &model->contention[model->n_contention++];
+    memset(profile, 0, sizeof(*profile));
+    profile->n_entries[VP_CONTENTION_GPU] = 2;
+    profile->share_ppm[VP_CONTENTION_GPU][0] = 1000000;
+    profile->share_ppm[VP_CONTENTION_GPU][1] = gpu_ppm;
+}
+
+START_TEST(contention_slows_links_that_several_sources_use)
+{
+    vp_plan_form_t form = {VP_PLAN_CONCURRENT, 2, true, 0};
+    fixture_t f;
+    vp_plan_t *plan;
+
+    set_up(&f);
+    form.contention = f.model->n_contention;
+    add_profile(f.model, 500000);
+    plan = build_form(f.model, together, 4, &form);
+    ck_assert_uint_eq(plan->time_ns, ALPHA_NS + 3000); /* into rank 3 at half the rate */
+    check_together(&f, plan);
+    vp_plan_destroy(plan);
+    form.order = VP_PLAN_ACTIVATIONS;
+    plan = build_form(f.model, together, 4, &form);
+    ck_assert_uint_eq(plan->time_ns, ALPHA_NS + 3000);
+    check_together(&f, plan);
     vp_plan_destroy(plan);
     tear_down(&f);
 }
@@ -376,6 +507,42 @@ static void break_hash(fixture_t *f)
     f->plan->hash ^= 1;
 }
 
+static void break_window(fixture_t *f)
+{
+    f->plan->form.window = 0;
+}
+
+static void break_contention(fixture_t *f)
+{
+    f->plan->form.contention = f->model->n_contention;
+}
+
+static void break_unshared_window(fixture_t *f)
+{
+    f->plan->form.window = 2;
+}
+
+static void break_list(fixture_t *f)
+{
+    f->plan->form.order = VP_PLAN_LIST;
+}
+
+static void break_concurrent(fixture_t *f)
+{
+    f->plan->form.order = VP_PLAN_CONCURRENT;
+}
+
+static void break_unknown_order(fixture_t *f)
+{
+    f->plan->form.order = (vp_plan_order_t)3;
+}
+
+/* Exclusive lanes are good shared lanes, of the same times. */
+static void break_form_quietly(fixture_t *f)
+{
+    f->plan->form.shares_ports = true;
+}
+
 static void break_instance_quietly(fixture_t *f)
 {
     f->plan->lanes[4].instance = machine_instance(f->model, VP_PATH_PIX, 1, 1);
@@ -419,6 +586,13 @@ static const breakage_t breakages[] = {
     {break_pair_not_asked_for, "beyond the pair's demand"},
     {break_total, "the total of bytes is stated as 153470 where 153471"},
     {break_hash, "the hash is stated"},
+    {break_window, "its window is empty"},
+    {break_contention, "its contention profile outside the machine"},
+    {break_unshared_window, "only shared ports have a window"},
+    {break_list, "a list has one lane in each activation"},
+    {break_concurrent, "concurrent lanes share ports"},
+    {break_unknown_order, "its order is unknown (order 3"},
+    {break_form_quietly, "the hash is stated"},
     {break_instance_quietly, "the hash is stated"},
 };
 
@@ -452,6 +626,10 @@ int main(void)
     tcase_add_test(builder, empty_activations_and_lanes_are_dropped);
     tcase_add_test(builder, the_builder_refuses_what_is_outside);
     tcase_add_test(builder, the_hash_covers_every_member_of_a_lane);
+    tcase_add_test(builder, a_list_waits_for_ports_only);
+    tcase_add_test(builder, shared_ports_carry_the_sum);
+    tcase_add_test(builder, concurrent_lanes_wait_for_the_window_and_the_busiest_link);
+    tcase_add_test(builder, contention_slows_links_that_several_sources_use);
     suite_add_tcase(suite, builder);
     tcase_add_test(checker, the_empty_plan_is_good);
     tcase_add_loop_test(checker, broken_plans_are_refused, 0,
