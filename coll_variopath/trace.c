@@ -53,6 +53,19 @@ static void add_string(vp_writer_t *line, const char *text)
     add(line, "\"");
 }
 
+/* What the lane shares with others; the links of its two GPUs go without saying. */
+static void add_links(const vp_model_t *model, const vp_instance_t *instance, vp_writer_t *line)
+{
+    uint32_t i;
+
+    add(line, ",\"links\":[");
+    for (i = 0; i < instance->n_resources; i++) {
+        add(line, i == 0 ? "" : ",");
+        add_string(line, model->resources[instance->resources[i]].name);
+    }
+    add(line, "]");
+}
+
 static void add_lane(const vp_engine_t *engine, const vp_lane_t *lane, const vp_lane_time_t *time,
                      vp_writer_t *line)
 {
@@ -66,6 +79,7 @@ static void add_lane(const vp_engine_t *engine, const vp_lane_t *lane, const vp_
     add_string(line, model->classes[instance->source_class].name);
     add(line, ",\"destination_class\":");
     add_string(line, model->classes[instance->destination_class].name);
+    add_links(model, instance, line);
     add(line, ",\"bytes\":%" PRIu64 ",\"start_ns\":%" PRIu64 ",\"end_ns\":%" PRIu64 "}",
         lane->n_bytes, time->start_ns, time->end_ns);
 }

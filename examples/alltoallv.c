@@ -19,12 +19,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "examples/device_memory.h"
+
 typedef struct options {
     uint64_t seed;
     double skew;         /* Zipf exponent; 0 is uniform */
     uint64_t mean_bytes; /* per pair */
     int repetitions;     /* timed calls */
     bool counters;
+    bool device;              /* buffers in CUDA device memory */
     bool alltoall;            /* MPI_Alltoall: all blocks have mean_bytes */
     const char *saved_demand; /* file to write; NULL: none */
     const char *given_demand; /* file to read instead of drawing; NULL: none */
@@ -38,8 +41,11 @@ typedef struct exchange {
     int *send_displs;
     int *receive_counts;
     int *receive_displs;
-    uint8_t *send_buffer;
+    uint8_t *send_buffer; /* what MPI gets: in the host, or in device memory */
     uint8_t *receive_buffer;
+    uint8_t *sent; /* the same bytes for the CPU to write and read */
+    uint8_t *received;
+    bool device;
     uint64_t sent_bytes;
     uint64_t received_bytes;
 } exchange_t;
@@ -179,8 +185,13 @@ static void prepare(exchange_t *exchange, const options_t *options)
         displacements(exchange->n_ranks, exchange->send_counts, exchange->send_displs);
     exchange->received_bytes =
         displacements(exchange->n_ranks, exchange->receive_counts, exchange->receive_displs);
-    exchange->send_buffer = allocate(exchange->sent_bytes);
-    exchange->receive_buffer = allocate(exchange->received_bytes);
+    exchange->sent = allocate(exchange->sent_bytes);
+    exchange->received = allocate(exchange->received_bytes);
+    exchange->device = options->device;
+    exchange->send_buffer =
+        options->device ? device_allocate(exchange->sent_bytes) : exchange->sent;
+    exchange->receive_buffer =
+        options->device ? device_allocate(exchange->received_bytes) : exchange->received;
     free(row);
 }
 
@@ -213,8 +224,12 @@ static void release(exchange_t *exchange)
     free(exchange->send_displs);
     free(exchange->receive_counts);
     free(exchange->receive_displs);
-    free(exchange->send_buffer);
-    free(exchange->receive_buffer);
+    if (exchange->device) {
+        device_free(exchange->send_buffer);
+        device_free(exchange->receive_buffer);
+    }
+    free(exchange->sent);
+    free(exchange->received);
 }
 
 static void fill(const exchange_t *exchange, int round)
@@ -223,13 +238,17 @@ static void fill(const exchange_t *exchange, int round)
     int k;
 
     for (i = 0; i < exchange->n_ranks; i++) {
-        uint8_t *block = exchange->send_buffer + exchange->send_displs[i];
+        uint8_t *block = exchange->sent + exchange->send_displs[i];
 
         for (k = 0; k < exchange->send_counts[i]; k++) {
             block[k] = pattern(exchange->rank, i, round, (uint64_t)k);
         }
     }
-    memset(exchange->receive_buffer, 0xee, exchange->received_bytes);
+    memset(exchange->received, 0xee, exchange->received_bytes);
+    if (exchange->device) {
+        device_write(exchange->send_buffer, exchange->sent, exchange->sent_bytes);
+        device_write(exchange->receive_buffer, exchange->received, exchange->received_bytes);
+    }
 }
 
 static uint64_t count_wrong_bytes(const exchange_t *exchange, int round)
@@ -238,8 +257,11 @@ static uint64_t count_wrong_bytes(const exchange_t *exchange, int round)
     int i;
     int k;
 
+    if (exchange->device) {
+        device_read(exchange->received, exchange->receive_buffer, exchange->received_bytes);
+    }
     for (i = 0; i < exchange->n_ranks; i++) {
-        const uint8_t *block = exchange->receive_buffer + exchange->receive_displs[i];
+        const uint8_t *block = exchange->received + exchange->receive_displs[i];
 
         for (k = 0; k < exchange->receive_counts[i]; k++) {
             n_wrong += block[k] != pattern(i, exchange->rank, round, (uint64_t)k);
@@ -389,6 +411,7 @@ static void print_usage(FILE *stream)
                           "  --demand F      take the demand from this file (CSV, bytes) instead\n"
                           "  --alltoall      call MPI_Alltoall, with --bytes for every pair\n"
                           "  --save-demand F write the demand matrix (CSV, bytes) to this file\n"
+                          "  --device        buffers in CUDA device memory\n"
                           "  --counters      print the library's coll_variopath_* counters\n");
 }
 
@@ -396,11 +419,17 @@ static void print_usage(FILE *stream)
 static int parse(int argc, char **argv, options_t *options)
 {
     static const struct option known[] = {
-        {"seed", required_argument, NULL, 's'},        {"skew", required_argument, NULL, 'z'},
-        {"bytes", required_argument, NULL, 'b'},       {"repeat", required_argument, NULL, 'r'},
-        {"counters", no_argument, NULL, 'c'},          {"help", no_argument, NULL, 'h'},
-        {"save-demand", required_argument, NULL, 'd'}, {"demand", required_argument, NULL, 'f'},
-        {"alltoall", no_argument, NULL, 'a'},          {NULL, 0, NULL, 0},
+        {"seed", required_argument, NULL, 's'},
+        {"skew", required_argument, NULL, 'z'},
+        {"bytes", required_argument, NULL, 'b'},
+        {"repeat", required_argument, NULL, 'r'},
+        {"counters", no_argument, NULL, 'c'},
+        {"help", no_argument, NULL, 'h'},
+        {"save-demand", required_argument, NULL, 'd'},
+        {"demand", required_argument, NULL, 'f'},
+        {"alltoall", no_argument, NULL, 'a'},
+        {"device", no_argument, NULL, 'g'},
+        {NULL, 0, NULL, 0},
     };
     int letter;
 
@@ -430,6 +459,9 @@ static int parse(int argc, char **argv, options_t *options)
         case 'f':
             options->given_demand = optarg;
             break;
+        case 'g':
+            options->device = true;
+            break;
         case 'a':
             options->alltoall = true;
             options->skew = 0;
@@ -449,6 +481,25 @@ static int parse(int argc, char **argv, options_t *options)
                : 2;
 }
 
+/* The device of this rank: the node's ranks take its devices in turn. */
+static void open_device(int rank)
+{
+    const char *why;
+    MPI_Comm node;
+    int local_rank;
+
+    (void)MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
+    (void)MPI_Comm_rank(node, &local_rank);
+    (void)MPI_Comm_free(&node);
+    why = device_open(local_rank);
+    if (why != NULL) {
+        fail(why);
+    }
+    if (rank == 0) {
+        (void)printf("buffers in device memory: \"%s\" and its like\n", device_name());
+    }
+}
+
 static uint64_t run(options_t *options)
 {
     exchange_t exchange = {0};
@@ -460,6 +511,9 @@ static uint64_t run(options_t *options)
     open_counters(&counters);
     (void)MPI_Comm_rank(MPI_COMM_WORLD, &exchange.rank);
     (void)MPI_Comm_size(MPI_COMM_WORLD, &exchange.n_ranks);
+    if (options->device) {
+        open_device(exchange.rank);
+    }
     if (options->given_demand != NULL) {
         read_demand(options, exchange.n_ranks);
     }

@@ -46,6 +46,11 @@ EXPORTED uint64_t cuda_emu_link_bytes(const char *link)
     return 0;
 }
 
+EXPORTED const char *cuda_emu_link_name(unsigned i)
+{
+    return emu.sh && i < (unsigned)emu.topo.nlink ? emu.topo.link[i].name : NULL;
+}
+
 EXPORTED void *cuda_emu_host_view(CUdeviceptr p, size_t n)
 {
     LOCK();

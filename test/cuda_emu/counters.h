@@ -15,6 +15,8 @@
 uint64_t cuda_emu_calls(const char *name);
 /* Bytes of all processes of the session that crossed a link of the description. */
 uint64_t cuda_emu_link_bytes(const char *link);
+/* Name of the i-th link of the description; NULL: there are no more. */
+const char *cuda_emu_link_name(unsigned i);
 /* Where the emulator itself reaches device memory; NULL: not inside one allocation. */
 void *cuda_emu_host_view(unsigned long long address, size_t n_bytes);
 

@@ -1,13 +1,21 @@
 # Device buffers, with whatever driver is there: the emulated one under `make check`,
 # a real one in run.sh.
-EXTRA_DIST += test/gpu/run.sh test/gpu/staging.sh test/gpu/carried.sh test/gpu/four.json
+EXTRA_DIST += test/gpu/run.sh test/gpu/staging.sh test/gpu/carried.sh test/gpu/four.json \
+	test/gpu/links.py test/gpu/demo.sh
 if VP_WITH_CUDA
 if VP_WITH_COMPONENT
 check_PROGRAMS += test/gpu/buffers
-TESTS += test/gpu/carried.sh test/gpu/staging.sh
+check_LTLIBRARIES += test/gpu/meter.la
+TESTS += test/gpu/carried.sh test/gpu/demo.sh test/gpu/staging.sh
 endif
 endif
 test_gpu_buffers_SOURCES = test/gpu/buffers.c test/gpu/gpu.c test/gpu/gpu.h \
 	test/mca/cases.h test/mca/harness.c
 test_gpu_buffers_CPPFLAGS = -I$(top_srcdir) $(OMPI_CPPFLAGS) $(CUDA_CFLAGS)
 test_gpu_buffers_LDADD = $(OMPI_LIBS) -ldl
+
+test_gpu_meter_la_SOURCES = test/gpu/meter.c test/cuda_emu/counters.h
+test_gpu_meter_la_CPPFLAGS = -I$(top_srcdir) $(OMPI_CPPFLAGS)
+test_gpu_meter_la_CFLAGS = $(VP_PLAIN_CFLAGS)
+test_gpu_meter_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
+test_gpu_meter_la_LIBADD = -ldl

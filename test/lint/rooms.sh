@@ -33,7 +33,7 @@ allow coll_variopath '(base/|scheduler/|catalog/(model|restrict|store)\.h|coll_v
 allow tools '(base|catalog|scheduler|sim|tools)/' 'ucp/|ucs/|mpi\.h'
 allow mca '(base/|catalog/|scheduler/schedule\.h|coll_variopath/|mca/|ompi|opal/|mpi\.h)' 'ucp/|ucs/|jansson'
 allow tools/probe '(base/|catalog/|coll_variopath/lanes\.h|tools/probe/)' 'ucp/|ucs/|hwloc'
-allow examples 'none/' 'ucp/|ucs/'
+allow examples 'examples/' 'ucp/|ucs/'
 
 # UCX stays behind lanes.h, jansson behind the topology reader.
 n_checks=$((n_checks + 1))
