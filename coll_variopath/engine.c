@@ -22,6 +22,11 @@ const char *vp_verdict_text(vp_verdict_t verdict)
     return "unknown verdict";
 }
 
+bool vp_engine_declined(const vp_engine_t *engine)
+{
+    return engine->state == VP_ENGINE_DECLINED;
+}
+
 static vp_status_t fill_engine(vp_engine_t *engine, const vp_catalog_t *catalog,
                                const uint32_t *topology_rank, const uint64_t *peer_key,
                                vp_error_t *error)

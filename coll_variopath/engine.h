@@ -74,8 +74,8 @@ typedef struct vp_counters {
 
 /* Why a rank cannot have this call carried; bits of vp_call_t.obstacles. */
 #define VP_OBSTACLE_MAP(X)                                                                         \
-    X(VP_OBSTACLE_IN_PLACE, 0, "in-place buffers")                                                 \
-    X(VP_OBSTACLE_LAYOUT, 1, "a datatype with gaps")                                               \
+    X(VP_OBSTACLE_IN_PLACE, 0, "in-place buffers that are too large to be copied")                 \
+    X(VP_OBSTACLE_LAYOUT, 1, "a datatype with gaps that is too large to be packed")                \
     X(VP_OBSTACLE_HOST, 2, "host buffers (coll_variopath_host is off)")                            \
     X(VP_OBSTACLE_MEMORY, 3, "memory that a transport cannot register")                            \
     X(VP_OBSTACLE_SHUTDOWN, 4, "MPI is being finalized")                                           \
@@ -169,6 +169,12 @@ vp_status_t vp_engine_alltoallv(vp_engine_t *engine, const vp_call_t *call, vp_o
  */
 vp_status_t vp_engine_agree_staging(vp_engine_t *engine, vp_status_t mine,
                                     vp_error_t *error) VP_MUST_CHECK;
+
+/*
+ * Have all ranks agreed to pass every call on? True at the same call on every
+ * rank, counted in calls of one engine.
+ */
+bool vp_engine_declined(const vp_engine_t *engine);
 
 /* Text of a verdict: "carried", "staged", "passed on". */
 const char *vp_verdict_text(vp_verdict_t verdict);

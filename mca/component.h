@@ -11,7 +11,9 @@
  *   help.c        messages to the user
  *   peers.c       is the component chosen on all ranks?
  *   below.c       the collectives below us, as the engine's surroundings
- *   alltoallv.c   MPI_Alltoallv and MPI_Alltoall
+ *   side.c        arguments of a call as pieces of memory
+ *   transfer.c    pieces as blocks of bytes, packed where they have gaps
+ *   alltoallv.c   MPI_Alltoall, MPI_Alltoallv and MPI_Alltoallw
  *   stage.c       device buffers through host memory
  *
  * SPDX-License-Identifier: BSD-3-Clause
@@ -26,6 +28,7 @@
 #include "coll_variopath/device.h"
 #include "coll_variopath/engine.h"
 #include "coll_variopath/lanes.h"
+#include "mca/side.h"
 
 /*
  * help.c: prints a topic of the help file on this process, once. Open MPI's own
@@ -49,6 +52,7 @@ typedef struct vp_params {
     char *sync;
     unsigned long long alpha_ns;
     unsigned int min_gain_percent;
+    unsigned long long pack_max_bytes;
     char *trace;
     unsigned int timeout_ms;
     bool widen;
@@ -73,6 +77,12 @@ OMPI_DECLSPEC extern vp_component_t mca_coll_variopath_component;
     mca_coll_base_module_##name##_fn_t below_##name;                                               \
     mca_coll_base_module_t *below_##name##_module;
 
+/* Memory for blocks that cannot move where they lie; kept from call to call. */
+typedef struct vp_packed {
+    char *memory;
+    size_t n_bytes;
+} vp_packed_t;
+
 /* One per communicator. */
 typedef struct vp_module {
     mca_coll_base_module_t super;
@@ -82,6 +92,7 @@ typedef struct vp_module {
     bool announced;      /* the first verdict was logged */
     vp_engine_t *engine; /* created at the first call */
     vp_block_t *blocks;  /* [2 * n_ranks]: send, then receive blocks of the current call */
+    vp_packed_t packed;  /* of the current call */
 } vp_module_t;
 OBJ_CLASS_DECLARATION(vp_module_t);
 
@@ -137,13 +148,7 @@ int vp_module_prepare(vp_module_t *module);
 /* below.c */
 void vp_below_fill(vp_module_t *module, vp_surroundings_t *surroundings);
 
-/* stage.c: one side of a call as MPI describes it; block i is for or from rank i. */
-typedef struct vp_side {
-    void *buffer;
-    const int *counts;
-    const int *displs; /* NULL: block i starts at element i * counts[0], all have counts[0] */
-    struct ompi_datatype_t *type;
-} vp_side_t;
+/* stage.c */
 
 /* One side on its way through the host; bounce is NULL where nothing is staged. */
 typedef struct vp_bounce {
@@ -151,6 +156,7 @@ typedef struct vp_bounce {
     vp_memory_t memory;
     uint64_t begin; /* touched bytes: [begin, end) */
     uint64_t end;
+    bool gaps; /* some block has bytes in between that are not data */
     char *bounce;
 } vp_bounce_t;
 
@@ -182,13 +188,20 @@ void *vp_stage_receive_buffer(const vp_stage_t *stage);
 /* After it, with its code: moves received bytes to the device. The call's OMPI code. */
 int vp_stage_leave(vp_stage_t *stage, int code);
 
-/* alltoallv.c */
-int vp_alltoallv(const void *send_buffer, const int *send_counts, const int *send_displs,
-                 struct ompi_datatype_t *send_type, void *receive_buffer, const int *receive_counts,
-                 const int *receive_displs, struct ompi_datatype_t *receive_type,
-                 struct ompi_communicator_t *comm, mca_coll_base_module_t *base_module);
-int vp_alltoall(const void *send_buffer, int send_count, struct ompi_datatype_t *send_type,
-                void *receive_buffer, int receive_count, struct ompi_datatype_t *receive_type,
-                struct ompi_communicator_t *comm, mca_coll_base_module_t *base_module);
+/* alltoallv.c: the collectives that this component offers, as the framework calls them. */
+int vp_alltoall(const void *send_buffer, vp_count_t send_count, struct ompi_datatype_t *send_type,
+                void *receive_buffer, vp_count_t receive_count,
+                struct ompi_datatype_t *receive_type, struct ompi_communicator_t *comm,
+                mca_coll_base_module_t *base_module);
+int vp_alltoallv(const void *send_buffer, vp_counts_t send_counts, vp_displs_t send_displs,
+                 struct ompi_datatype_t *send_type, void *receive_buffer,
+                 vp_counts_t receive_counts, vp_displs_t receive_displs,
+                 struct ompi_datatype_t *receive_type, struct ompi_communicator_t *comm,
+                 mca_coll_base_module_t *base_module);
+int vp_alltoallw(const void *send_buffer, vp_counts_t send_counts, vp_displs_t send_displs,
+                 struct ompi_datatype_t *const *send_types, void *receive_buffer,
+                 vp_counts_t receive_counts, vp_displs_t receive_displs,
+                 struct ompi_datatype_t *const *receive_types, struct ompi_communicator_t *comm,
+                 mca_coll_base_module_t *base_module);
 
 #endif

@@ -15,7 +15,9 @@ mca_mca_coll_variopath_la_SOURCES = \
 	mca/params.c \
 	mca/peers.c \
 	mca/process.c \
+	mca/side.c mca/side.h \
 	mca/stage.c \
+	mca/transfer.c mca/transfer.h \
 	mca/version.c \
 	mca/widen.c
 mca_mca_coll_variopath_la_CPPFLAGS = -I$(top_srcdir) -I$(top_builddir) $(OMPI_CPPFLAGS) \

@@ -23,6 +23,7 @@ static void module_destruct(vp_module_t *module)
 #undef RELEASE
     vp_engine_destroy(module->engine);
     free(module->blocks);
+    free(module->packed.memory);
     vp_process_drop();
 }
 
@@ -140,12 +141,12 @@ mca_coll_base_module_t *vp_module_query(struct ompi_communicator_t *comm, int *p
     }
     module->super.coll_module_enable = module_enable;
     module->super.coll_module_disable = module_disable;
-    if (vp_params_overrides(params, "alltoallv")) {
-        module->super.coll_alltoallv = vp_alltoallv;
+#define OFFER(name)                                                                                \
+    if (vp_params_overrides(params, #name)) {                                                      \
+        module->super.coll_##name = vp_##name;                                                     \
     }
-    if (vp_params_overrides(params, "alltoall")) {
-        module->super.coll_alltoall = vp_alltoall;
-    }
+    VP_FOREACH_OFFERED(OFFER)
+#undef OFFER
     *priority = params->priority;
     return &module->super;
 }
@@ -201,11 +202,16 @@ static vp_status_t create_engine(vp_module_t *module, uint32_t *topology_rank, u
 int vp_module_prepare(vp_module_t *module)
 {
     size_t n_ranks = (size_t)ompi_comm_size(module->comm);
-    uint32_t *topology_rank = calloc(n_ranks, sizeof(*topology_rank));
-    uint64_t *peer_key = calloc(n_ranks, sizeof(*peer_key));
+    uint32_t *topology_rank;
+    uint64_t *peer_key;
     vp_status_t status;
     vp_error_t error;
 
+    if (NULL != module->engine) {
+        return OMPI_SUCCESS;
+    }
+    topology_rank = calloc(n_ranks, sizeof(*topology_rank));
+    peer_key = calloc(n_ranks, sizeof(*peer_key));
     module->blocks = calloc(2 * n_ranks, sizeof(*module->blocks));
     if (NULL == topology_rank || NULL == peer_key || NULL == module->blocks) {
         status = vp_error_no_memory(&error, "a communicator's peers");

@@ -3,7 +3,12 @@
  * its series. Never include vp_config.h together with this: both define
  * PACKAGE_* and HAVE_*.
  *
- * Supported: the 4.1 series (coll API 2.0.0).
+ *                      4.1             5.0             6.0, main
+ *   coll API           2.0.0           2.4.0           3.0.0
+ *   counts             const int *     const int *     ompi_count_array_t
+ *   displacements      const int *     const int *     ompi_disp_array_t
+ *   one count          int             int             size_t
+ *   slots              filled by base  filled by base  installed by enable
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
@@ -21,20 +26,53 @@
 #include "ompi/mca/coll/base/coll_base_functions.h"
 #include "ompi/mca/coll/coll.h"
 #include "ompi/mca/mca.h"
+#include "ompi/mca/pml/pml.h"
+#include "ompi/request/request.h"
+#include "opal/datatype/opal_convertor.h"
 #include "opal/mca/base/mca_base_pvar.h"
 #include "opal/mca/base/mca_base_var.h"
 #include "opal/runtime/opal_progress.h"
-#include "opal/threads/mutex.h"
 #include "opal/util/output.h"
 #include "opal/util/show_help.h"
 
-#if defined(MCA_COLL_BASE_VERSION_2_0_0)
+#if defined(MCA_COLL_BASE_VERSION_3_0_0)
+#define VP_COLL_API 300
+#define VP_COLL_VERSION MCA_COLL_BASE_VERSION_3_0_0
+#elif defined(MCA_COLL_BASE_VERSION_2_4_0)
+#define VP_COLL_API 240
+#define VP_COLL_VERSION MCA_COLL_BASE_VERSION_2_4_0
+#elif defined(MCA_COLL_BASE_VERSION_2_0_0)
+#define VP_COLL_API 200
 #define VP_COLL_VERSION MCA_COLL_BASE_VERSION_2_0_0
 #else
-#error "this Open MPI's coll framework is not supported: 4.1 (coll API 2.0.0) is needed"
+#error "this Open MPI's coll framework is not supported: its API must be 2.0.0, 2.4.0 or 3.0.0"
 #endif
 
+#if VP_COLL_API >= 240
+#include "opal/mca/threads/mutex.h"
+#else
+#include "opal/threads/mutex.h"
+#endif
+
+/* Arguments of collectives as the framework passes them, and element i of them. */
+#if VP_COLL_API >= 300
+typedef size_t vp_count_t;
+typedef ompi_count_array_t vp_counts_t;
+typedef ompi_disp_array_t vp_displs_t;
+#define VP_COUNT(counts, i) ompi_count_array_get((counts), (size_t)(i))
+#define VP_DISPL(displs, i) ompi_disp_array_get((displs), (size_t)(i))
+#else
+typedef int vp_count_t;
+typedef const int *vp_counts_t;
+typedef const int *vp_displs_t;
+#define VP_COUNT(counts, i) ((size_t)(counts)[i])
+#define VP_DISPL(displs, i) ((ptrdiff_t)(displs)[i])
+#endif
+
+/* Collectives that this component offers; coll_variopath_cts chooses among them. */
+#define VP_FOREACH_OFFERED(X) X(alltoall) X(alltoallv) X(alltoallw)
+
 /* Collectives of the layer below that the module saves, retains and calls. */
-#define VP_FOREACH_SAVED(X) X(allgather) X(alltoall) X(alltoallv) X(barrier)
+#define VP_FOREACH_SAVED(X) X(allgather) X(barrier) VP_FOREACH_OFFERED(X)
 
 #endif

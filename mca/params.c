@@ -3,6 +3,9 @@
 
 #include <string.h>
 
+/* The default and all that coll_variopath_cts may name. */
+#define VP_COLLECTIVES "alltoall,alltoallv,alltoallw"
+
 static int register_one(vp_component_t *component, const char *name, const char *help,
                         mca_base_var_type_t type, mca_base_var_info_lvl_t level, void *storage)
 {
@@ -19,11 +22,12 @@ static void set_defaults(vp_params_t *params)
         .priority = 95, /* above hcoll (90), below monitoring */
         .enable = true,
         .min_ranks = 2,
-        .collectives = "alltoall,alltoallv",
+        .collectives = VP_COLLECTIVES,
         .catalog = "",
         .topology = "",
         .scheduler = "auto",
         .sync = "auto",
+        .pack_max_bytes = 1ULL << 30,
         .trace = "",
         .timeout_ms = 300000,
         .widen = true,
@@ -77,8 +81,8 @@ static int register_tuner_level(vp_component_t *component)
     REGISTER("np", INT, 6, min_ranks,
              "Smallest communicator, in ranks, that this component serves (default: 2)");
     REGISTER("cts", STRING, 6, collectives,
-             "Comma-separated collectives to override, out of alltoall and alltoallv "
-             "(default: alltoall,alltoallv)");
+             "Comma-separated collectives to override (default, and all there are: " VP_COLLECTIVES
+             ")");
     REGISTER(
         "scheduler", STRING, 6, scheduler,
         "Planner that decomposes a call's demand into activations: auto, colour, critical or paper "
@@ -94,6 +98,10 @@ static int register_tuner_level(vp_component_t *component)
              "Pass a call on unless the pairwise exchange below is predicted to take at least "
              "this many percent longer than the plan; 0: carry whatever can be carried "
              "(default: 0)");
+    REGISTER("pack_max", UNSIGNED_LONG_LONG, 6, pack_max_bytes,
+             "Largest memory in bytes, per communicator, for data that cannot move where it lies: "
+             "blocks of datatypes with gaps, and what an in-place call sends. It is kept between "
+             "calls; calls that need more are passed on (default: 1 GiB)");
     REGISTER("timeout_ms", UNSIGNED_INT, 6, timeout_ms,
              "Give up a call with an error on all ranks when one lane takes longer than this many "
              "ms; 0: wait for ever (default: 300000)");
@@ -155,6 +163,13 @@ bool vp_params_overrides(const vp_params_t *params, const char *collective)
     return listed(params->collectives, collective);
 }
 
+static bool offers_any(const vp_params_t *params)
+{
+#define OR_LISTED(name) || listed(params->collectives, #name)
+    return false VP_FOREACH_OFFERED(OR_LISTED);
+#undef OR_LISTED
+}
+
 bool vp_params_sync(const vp_params_t *params, vp_sync_t *sync_p)
 {
     /* "auto" is what measures best so far. */
@@ -182,9 +197,9 @@ const char *vp_params_refusal(const vp_params_t *params, const char **value_p, c
         *known_p = "auto, free, barrier";
         return "coll_variopath_sync";
     }
-    if (!listed(params->collectives, "alltoall") && !listed(params->collectives, "alltoallv")) {
+    if (!offers_any(params)) {
         *value_p = params->collectives;
-        *known_p = "alltoall, alltoallv";
+        *known_p = VP_COLLECTIVES;
         return "coll_variopath_cts";
     }
     return NULL;

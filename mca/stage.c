@@ -11,60 +11,24 @@
 
 #include <stdlib.h>
 
-/* The bytes of one element, relative to its address, and the distance of elements. */
-typedef struct element {
-    ptrdiff_t extent;
-    ptrdiff_t true_lower_bound;
-    ptrdiff_t true_extent;
-    bool gaps; /* between two elements, or inside one */
-} element_t;
-
-static element_t element_of(struct ompi_datatype_t *type)
-{
-    element_t element;
-    ptrdiff_t lower_bound;
-
-    (void)ompi_datatype_get_extent(type, &lower_bound, &element.extent);
-    (void)ompi_datatype_get_true_extent(type, &element.true_lower_bound, &element.true_extent);
-    element.gaps = 0 == ompi_datatype_is_contiguous_memory_layout(type, 2);
-    return element;
-}
-
-/* Range of block i; false when it is empty. */
-static bool block_range(const vp_side_t *side, const element_t *element, int i, uint64_t *begin_p,
-                        uint64_t *end_p)
-{
-    int count = NULL == side->displs ? side->counts[0] : side->counts[i];
-    ptrdiff_t displacement = NULL == side->displs ? (ptrdiff_t)i * count : side->displs[i];
-    ptrdiff_t first, last;
-
-    if (0 >= count || 0 >= element->true_extent) {
-        return false;
-    }
-    first = (ptrdiff_t)(uintptr_t)side->buffer + displacement * element->extent +
-            element->true_lower_bound;
-    last = first + (ptrdiff_t)(count - 1) * element->extent;
-    *begin_p = (uint64_t)(first < last ? first : last);
-    *end_p = (uint64_t)((first < last ? last : first) + element->true_extent);
-    return true;
-}
-
 /* From the first touched byte to behind the last one. */
 static void find_span(vp_bounce_t *bounce, int n_ranks)
 {
-    const element_t element = element_of(bounce->side.type);
-    uint64_t begin, end;
     int i;
 
     for (i = 0; i < n_ranks; i++) {
-        if (!block_range(&bounce->side, &element, i, &begin, &end)) {
+        const vp_piece_t piece = vp_side_piece(&bounce->side, i);
+        const vp_extent_t extent = vp_piece_extent(&piece);
+
+        if (0 == extent.n_bytes) {
             continue;
         }
-        if (bounce->begin == bounce->end || begin < bounce->begin) {
-            bounce->begin = begin;
+        bounce->gaps = bounce->gaps || !extent.contiguous;
+        if (bounce->begin == bounce->end || extent.begin < bounce->begin) {
+            bounce->begin = extent.begin;
         }
-        if (end > bounce->end) {
-            bounce->end = end;
+        if (extent.end > bounce->end) {
+            bounce->end = extent.end;
         }
     }
 }
@@ -131,22 +95,24 @@ static vp_status_t copy_run(const vp_bounce_t *bounce, bool to_host, uint64_t be
 static vp_status_t copy_blocks(const vp_bounce_t *bounce, int n_ranks, bool to_host,
                                vp_error_t *error)
 {
-    const element_t element = element_of(bounce->side.type);
-    uint64_t run_begin = 0, run_end = 0, begin, end;
+    uint64_t run_begin = 0, run_end = 0;
     vp_status_t status = VP_OK;
     int i;
 
     for (i = 0; i < n_ranks && VP_OK == status; i++) {
-        if (!block_range(&bounce->side, &element, i, &begin, &end)) {
+        const vp_piece_t piece = vp_side_piece(&bounce->side, i);
+        const vp_extent_t extent = vp_piece_extent(&piece);
+
+        if (0 == extent.n_bytes) {
             continue;
         }
-        if (begin == run_end) {
-            run_end = end;
+        if (extent.begin == run_end) {
+            run_end = extent.end;
             continue;
         }
         status = copy_run(bounce, to_host, run_begin, run_end, error);
-        run_begin = begin;
-        run_end = end;
+        run_begin = extent.begin;
+        run_end = extent.end;
     }
     return VP_OK == status ? copy_run(bounce, to_host, run_begin, run_end, error) : status;
 }
@@ -183,7 +149,7 @@ static int stage_code(vp_status_t status)
 static vp_status_t fill_bounces(vp_stage_t *stage, vp_error_t *error)
 {
     int n_ranks = ompi_comm_size(stage->module->comm);
-    bool fetch = stage->in_place || element_of(stage->receive.side.type).gaps;
+    bool fetch = stage->in_place || stage->receive.gaps;
     vp_status_t status = make_bounce(&stage->send, n_ranks, true, error);
 
     return VP_OK == status ? make_bounce(&stage->receive, n_ranks, fetch, error) : status;

@@ -48,8 +48,8 @@ static void body_obstacle(uint32_t rank, void *argument)
         uint32_t bit;
         const char *text;
     } obstacles[] = {
-        {VP_OBSTACLE_IN_PLACE, "rank 2: in-place buffers"},
-        {VP_OBSTACLE_LAYOUT, "rank 2: a datatype with gaps"},
+        {VP_OBSTACLE_IN_PLACE, "rank 2: in-place buffers that are too large to be copied"},
+        {VP_OBSTACLE_LAYOUT, "rank 2: a datatype with gaps that is too large to be packed"},
         {VP_OBSTACLE_HOST, "rank 2: host buffers"},
         {VP_OBSTACLE_MEMORY, "rank 2: memory that a transport cannot register"},
         {VP_OBSTACLE_SHUTDOWN, "rank 2: MPI is being finalized"},

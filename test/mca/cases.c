@@ -558,7 +558,7 @@ int main(int argc, char **argv)
     (void)MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
     (void)MPI_Comm_size(MPI_COMM_WORLD, &world_size);
     if (argc > 1) {
-        expected = strcmp(argv[1], "carried") == 0 ? 1 : strcmp(argv[1], "passed") == 0 ? 0 : -1;
+        expected = carried_argument(argv[1]);
     }
     truncation_runs = expected == 1;
     code = run_cases(cases, (int)(sizeof(cases) / sizeof(cases[0])), expected,

@@ -22,11 +22,14 @@ int check_equal(long long got, long long expected, const char *what);
 
 /*
  * Runs the cases on MPI_COMM_WORLD. Returns 0 when all are right, for main.
- * carried_expected: 1 = the variopath component must have carried calls, 0 =
- * none; -1: whatever. Read from its MPI_T counters. `only` restricts to the
+ * carried_expected: 2 = the variopath component must have carried all calls, 1 =
+ * some, 0 = none; -1: whatever. Read from its MPI_T counters. `only` restricts to the
  * cases whose name holds that text; NULL: all.
  */
 int run_cases(const mpi_case_t *cases, int n_cases, int carried_expected, const char *only);
+
+/* "all": 2, "carried": 1, "passed": 0, anything else: -1. */
+int carried_argument(const char *text);
 
 /*
  * A performance variable of the library: it counts from counter_open on.

@@ -25,6 +25,13 @@ run() {
     fi
 }
 
+layouts=$builddir/test/mca/layouts
+run "layouts carried, 4 ranks" 4 "${literal[@]}" "$layouts" all
+run "layouts carried, 5 of 8 ranks" 5 "${literal[@]}" \
+    --mca coll_variopath_catalog "$work/eight.vpcat" "$layouts" all
+run "layouts passed on, 4 ranks" 4 --mca coll variopath "$layouts" passed
+run "layouts without memory to pack in, 4 ranks" 4 "${literal[@]}" \
+    --mca coll_variopath_pack_max 0 "$layouts" any
 run "carried, 4 ranks" 4 "${literal[@]}" "$cases" carried
 run "carried, 4 ranks, a barrier after each activation" 4 "${literal[@]}" \
     --mca coll_variopath_sync barrier "$cases" carried
