@@ -53,6 +53,14 @@ static vp_status_t bound_time(vp_dual_t *dual, const vp_model_t *model, uint64_t
     return VP_OK;
 }
 
+/* A time in the unit costs of the LP in bytes, rounded down. */
+static uint64_t cost_of_ns(uint64_t fastest, uint64_t ns)
+{
+    const uint64_t per_ns = vp_muldiv_floor(fastest, UINT64_C(1) << COST_BITS, VP_NS_PER_S);
+
+    return vp_mul_sat(per_ns, ns);
+}
+
 /* The LP in lanes: each pair needs one at least, each port carries one per activation. */
 static vp_status_t bound_activations(vp_dual_t *dual, const vp_model_t *model, uint64_t *unit_cost,
                                      uint32_t n_sweeps, uint32_t *kmin_p, vp_error_t *error)
@@ -124,4 +132,40 @@ vp_status_t vp_bound(const vp_model_t *model, const uint64_t *demand_bytes, uint
                      vp_bound_t *bound_p, vp_error_t *error)
 {
     return vp_bound_search(model, demand_bytes, alpha_ns, VP_BOUND_SWEEPS, bound_p, error);
+}
+
+vp_status_t vp_list_bound_search(const vp_model_t *model, const uint64_t *demand_bytes,
+                                 uint64_t alpha_ns, uint32_t n_sweeps, uint64_t *list_ns_p,
+                                 vp_error_t *error)
+{
+    vp_dual_t *dual = NULL;
+    uint64_t *unit_cost = NULL;
+    uint64_t total_bytes = 0;
+    vp_status_t status = vp_demand_check(model, demand_bytes, &total_bytes, error);
+
+    if (status != VP_OK) {
+        return status;
+    }
+    if (total_bytes == 0) {
+        *list_ns_p = 0;
+        return VP_OK;
+    }
+    unit_cost = vp_array_new(model->n_instances, sizeof(*unit_cost));
+    if (unit_cost == NULL) {
+        return vp_error_no_memory(error, "a bound");
+    }
+    status = vp_dual_create(model, demand_bytes, &dual, error);
+    if (status == VP_OK) {
+        vp_dual_set_lane_cost(dual, cost_of_ns(fastest_rate(model), alpha_ns));
+        status = bound_time(dual, model, unit_cost, n_sweeps, list_ns_p, error);
+    }
+    vp_dual_destroy(dual);
+    free(unit_cost);
+    return status;
+}
+
+vp_status_t vp_list_bound(const vp_model_t *model, const uint64_t *demand_bytes, uint64_t alpha_ns,
+                          uint64_t *list_ns_p, vp_error_t *error)
+{
+    return vp_list_bound_search(model, demand_bytes, alpha_ns, VP_BOUND_SWEEPS, list_ns_p, error);
 }

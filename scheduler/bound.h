@@ -19,4 +19,9 @@ vp_status_t vp_bound_search(const vp_model_t *model, const uint64_t *demand_byte
                             uint64_t alpha_ns, uint32_t n_sweeps, vp_bound_t *bound_p,
                             vp_error_t *error) VP_MUST_CHECK;
 
+/* vp_list_bound with n_sweeps >= 1. */
+vp_status_t vp_list_bound_search(const vp_model_t *model, const uint64_t *demand_bytes,
+                                 uint64_t alpha_ns, uint32_t n_sweeps, uint64_t *list_ns_p,
+                                 vp_error_t *error) VP_MUST_CHECK;
+
 #endif

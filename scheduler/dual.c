@@ -41,6 +41,7 @@ typedef struct job {
     uint32_t n_paths;
     uint64_t n_bytes;
     uint64_t amount; /* of what is shared out: bytes, or one lane */
+    uint64_t extra;  /* cost per unit of amount on top of the instance's: of its lane */
     size_t way;      /* index of its first path in the arrays by job and path */
 } job_t;
 
@@ -53,6 +54,7 @@ struct vp_dual {
     const uint64_t *unit_cost; /* [n_instances] per unit of amount */
     uint64_t *port_cost;       /* [n_ports] factor of unit_cost */
     uint64_t dearest_port;     /* the largest of them */
+    uint64_t lane_cost;        /* of the whole of a pair's amount */
     uint64_t *instance_price;  /* [n_instances] sum over the footprint, with port costs */
     uint64_t *price;           /* [n_ports] */
     uint64_t *load;            /* [n_ports] */
@@ -129,6 +131,15 @@ static uint64_t set_prices(vp_dual_t *dual)
     return sum;
 }
 
+/* Cost of a unit of the job's amount over an instance. */
+static uint64_t cost_of(const vp_dual_t *dual, const job_t *job, uint32_t r)
+{
+    const uint64_t largest = UINT64_C(1) << VP_DUAL_MAX_COST_BITS;
+    uint64_t cost = dual->unit_cost[r] + job->extra;
+
+    return cost < largest ? cost : largest;
+}
+
 /* Costs of all paths under the prices, and the bound that they give, in unit costs. */
 static vp_uint128_t price_paths(vp_dual_t *dual, uint64_t price_sum)
 {
@@ -143,7 +154,7 @@ static vp_uint128_t price_paths(vp_dual_t *dual, uint64_t price_sum)
 
         for (i = 0; i < job->n_paths; i++) {
             uint32_t r = job->first + i;
-            uint64_t cost = (ends + dual->instance_price[r]) * dual->unit_cost[r];
+            uint64_t cost = (ends + dual->instance_price[r]) * cost_of(dual, job, r);
 
             dual->way_cost[job->way + i] = cost;
             cheapest = cost < cheapest ? cost : cheapest;
@@ -191,7 +202,7 @@ static void load_port(vp_dual_t *dual, size_t port, vp_uint128_t work, uint64_t 
 static void add_load(vp_dual_t *dual, const job_t *job, uint32_t r, uint64_t share, uint64_t shares)
 {
     const vp_instance_t *instance = &dual->model->instances[r];
-    vp_uint128_t work = (vp_uint128_t)job->amount * dual->unit_cost[r];
+    vp_uint128_t work = (vp_uint128_t)job->amount * cost_of(dual, job, r);
     uint32_t i;
 
     load_port(dual, out_port(job), work, share, shares);
@@ -286,7 +297,7 @@ static vp_uint128_t single_port_bound(const vp_dual_t *dual, vp_uint128_t *port_
         vp_uint128_t work;
 
         for (i = 0; i < job->n_paths; i++) {
-            uint64_t cost = dual->unit_cost[job->first + i];
+            uint64_t cost = cost_of(dual, job, job->first + i);
 
             cheapest = cost < cheapest ? cost : cheapest;
         }
@@ -311,15 +322,16 @@ static void start_game(vp_dual_t *dual, vp_dual_amount_t amount, const uint64_t 
     vp_uint128_t work = 0;
     size_t k;
     size_t i;
+    uint32_t r;
 
     dual->unit_cost = unit_cost;
     for (k = 0; k < dual->n_jobs; k++) {
         uint64_t dearest = 0;
 
         dual->jobs[k].amount = amount == VP_DUAL_BYTES ? dual->jobs[k].n_bytes : 1;
-
-        for (i = 0; i < dual->jobs[k].n_paths; i++) {
-            uint64_t cost = dual->unit_cost[dual->jobs[k].first + i];
+        dual->jobs[k].extra = dual->lane_cost / dual->jobs[k].amount;
+        for (r = 0; r < dual->jobs[k].n_paths; r++) {
+            uint64_t cost = cost_of(dual, &dual->jobs[k], dual->jobs[k].first + r);
 
             dearest = cost > dearest ? cost : dearest;
         }
@@ -350,6 +362,11 @@ void vp_dual_set_port_costs(vp_dual_t *dual, uint64_t rank_cost, const uint64_t 
         dual->dearest_port =
             dual->port_cost[p] > dual->dearest_port ? dual->port_cost[p] : dual->dearest_port;
     }
+}
+
+void vp_dual_set_lane_cost(vp_dual_t *dual, uint64_t lane_cost)
+{
+    dual->lane_cost = lane_cost;
 }
 
 vp_status_t vp_dual_solve(vp_dual_t *dual, vp_dual_amount_t amount, const uint64_t *unit_cost,

@@ -31,6 +31,13 @@ void vp_dual_destroy(vp_dual_t *dual);
 void vp_dual_set_port_costs(vp_dual_t *dual, uint64_t rank_cost, const uint64_t *resource_cost);
 
 /*
+ * What bringing a pair through costs each port on its way whatever its bytes,
+ * in parts where it takes several ways; 0 at first. Counts in whole unit costs
+ * for each unit of a pair's amount, rounded down.
+ */
+void vp_dual_set_lane_cost(vp_dual_t *dual, uint64_t lane_cost);
+
+/*
  * A lower bound on the load of the fullest port (a rank's way out or in, a
  * resource), where an amount over instance r loads each port on its way by
  * unit_cost[r] per unit, times the port's cost, rounded down. Instances or

@@ -26,6 +26,8 @@ scheduler_libvp_scheduler_la_SOURCES = \
 	scheduler/fluid.c \
 	scheduler/jobs.c scheduler/jobs.h \
 	scheduler/jobs_cut.c \
+	scheduler/list.c \
+	scheduler/list_order.c scheduler/list_order.h \
 	scheduler/pairwise.c \
 	scheduler/paper.c \
 	scheduler/plan.c scheduler/plan.h \

@@ -13,6 +13,7 @@ vp_schedule_fn_t vp_schedule_find(const char *name)
     static const planner_entry_t planners[] = {{"auto", vp_schedule_auto},
                                                {"colour", vp_schedule_colour},
                                                {"critical", vp_schedule_critical},
+                                               {"list", vp_schedule_list},
                                                {"paper", vp_schedule_paper}};
     size_t i;
 
@@ -26,5 +27,5 @@ vp_schedule_fn_t vp_schedule_find(const char *name)
 
 const char *vp_schedule_names(void)
 {
-    return "auto, colour, critical, paper";
+    return "auto, colour, critical, list, paper";
 }

@@ -72,6 +72,14 @@ vp_status_t vp_schedule_critical(const vp_catalog_t *catalog, const uint64_t *de
                                  vp_error_t *error) VP_MUST_CHECK;
 
 /*
+ * An order of lanes for execution by dependencies, without activations
+ * (VP_PLAN_LIST); reads only the catalog's model. VP_ERR_UNSUPPORTED: ablations.
+ */
+vp_status_t vp_schedule_list(const vp_catalog_t *catalog, const uint64_t *demand_bytes,
+                             const vp_schedule_options_t *options, vp_plan_t **plan_p,
+                             vp_error_t *error) VP_MUST_CHECK;
+
+/*
  * The cheapest plan of the planners that fit the size and the effort; with
  * ablations that of "paper". With VP_EFFORT_THOROUGH never dearer than "paper"
  * up to 16 ranks.
@@ -100,6 +108,15 @@ typedef struct vp_bound {
 
 vp_status_t vp_bound(const vp_model_t *model, const uint64_t *demand_bytes, uint64_t alpha_ns,
                      vp_bound_t *bound_p, vp_error_t *error) VP_MUST_CHECK;
+
+/*
+ * A lower bound for exclusive lanes that wait for nothing but their ports,
+ * whatever activations they belong to: the LP whose cost per pair and path is
+ * its transfer and alpha_ns, times the fraction that takes the path. A dual
+ * solution again. Execution by dependencies may beat bound_ns, never this.
+ */
+vp_status_t vp_list_bound(const vp_model_t *model, const uint64_t *demand_bytes, uint64_t alpha_ns,
+                          uint64_t *list_ns_p, vp_error_t *error) VP_MUST_CHECK;
 
 /*
  * A lower bound for lanes that may share links: GPU links in each direction

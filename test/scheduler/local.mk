@@ -30,6 +30,7 @@ scheduler_tests = \
 	test/scheduler/test_critical \
 	test/scheduler/test_demand \
 	test/scheduler/test_flow \
+	test/scheduler/test_list \
 	test/scheduler/test_paper \
 	test/scheduler/test_plan \
 	test/scheduler/test_rates \
@@ -80,4 +81,8 @@ test_scheduler_test_critical_SOURCES = test/scheduler/test_critical.c \
 	test/scheduler/random_machines.c test/scheduler/random_machines.h
 test_scheduler_test_critical_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 test_scheduler_test_critical_LDADD = $(scheduler_test_libraries)
+test_scheduler_test_list_SOURCES = test/scheduler/test_list.c \
+	test/scheduler/random_machines.c test/scheduler/random_machines.h
+test_scheduler_test_list_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+test_scheduler_test_list_LDADD = $(scheduler_test_libraries)
 endif

@@ -18,7 +18,7 @@ uint64_t *random_demand(uint64_t *state_p, uint32_t n_ranks);
 
 /*
  * Fails the running test unless the plan passes its check, takes at least the
- * bound, and cuts blocks at whole chunks without slivers.
+ * bound for its form, and cuts blocks at whole chunks without slivers.
  */
 void check_plan(const vp_plan_t *plan, const vp_model_t *model, const uint64_t *demand_bytes,
                 uint64_t alpha_ns);

@@ -411,9 +411,10 @@ START_TEST(planners_have_names)
     ck_assert(vp_schedule_find("auto") == vp_schedule_auto);
     ck_assert(vp_schedule_find("colour") == vp_schedule_colour);
     ck_assert(vp_schedule_find("critical") == vp_schedule_critical);
+    ck_assert(vp_schedule_find("list") == vp_schedule_list);
     ck_assert(vp_schedule_find("pap") == NULL);
     ck_assert(vp_schedule_find("") == NULL);
-    ck_assert_str_eq(vp_schedule_names(), "auto, colour, critical, paper");
+    ck_assert_str_eq(vp_schedule_names(), "auto, colour, critical, list, paper");
 }
 END_TEST
 
