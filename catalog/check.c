@@ -110,6 +110,14 @@ static vp_status_t check_groups(const vp_model_t *model, vp_error_t *error)
                             "the rank groups hold %" PRIu32 " ranks of %" PRIu32 MODEL_REMEDY,
                             first_rank, model->n_ranks);
     }
+    for (first_rank = 0; model->rank_pci != NULL && first_rank < model->n_ranks; first_rank++) {
+        if (model->rank_pci[first_rank] > VP_PCI_MAX) {
+            return vp_error_set(error, VP_ERR_BAD_INPUT,
+                                "the GPU of rank %" PRIu32
+                                " has an impossible PCI address" MODEL_REMEDY,
+                                first_rank);
+        }
+    }
     return VP_OK;
 }
 
@@ -159,11 +167,11 @@ static vp_status_t check_nics(const vp_model_t *model, vp_error_t *error)
         if (it->group >= model->n_groups || it->node != model->groups[it->group].node ||
             !is_resource_of(model, it->tx_resource, VP_RESOURCE_NIC_TX, it->node) ||
             !is_resource_of(model, it->rx_resource, VP_RESOURCE_NIC_RX, it->node) ||
-            it->bytes_per_s == 0 || it->path_class >= model->n_classes) {
+            it->bytes_per_s == 0 || it->path_class >= model->n_classes || it->pci > VP_PCI_MAX) {
             return vp_error_set(error, VP_ERR_BAD_INPUT,
                                 "NIC %" PRIu32
                                 " (%s) names a group, resource or path class that is not its own, "
-                                "or has a rate of 0 bytes/s" MODEL_REMEDY,
+                                "has a rate of 0 bytes/s or an impossible PCI address" MODEL_REMEDY,
                                 i, it->name);
         }
     }

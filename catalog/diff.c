@@ -63,6 +63,29 @@ static void compare_head(vp_diff_t *diff, const vp_model_t *a, const vp_model_t 
     compare_text(diff, "GPU link", "origin", a->gpu_link_origin, b->gpu_link_origin);
 }
 
+static void compare_addresses(vp_diff_t *diff, const char *of, vp_pci_t a, vp_pci_t b)
+{
+    char in_a[VP_PCI_TEXT_BYTES];
+    char in_b[VP_PCI_TEXT_BYTES];
+
+    vp_pci_format(a, in_a);
+    vp_pci_format(b, in_b);
+    compare_text(diff, of, "PCI address", in_a, in_b);
+}
+
+static void compare_gpus(vp_diff_t *diff, const vp_model_t *a, const vp_model_t *b)
+{
+    uint32_t i;
+
+    for (i = 0; i < a->n_ranks && a->n_ranks == b->n_ranks; i++) {
+        char of[64];
+
+        (void)snprintf(of, sizeof(of), "GPU of rank %" PRIu32, i);
+        compare_addresses(diff, of, a->rank_pci == NULL ? VP_PCI_UNKNOWN : a->rank_pci[i],
+                          b->rank_pci == NULL ? VP_PCI_UNKNOWN : b->rank_pci[i]);
+    }
+}
+
 static void compare_groups(vp_diff_t *diff, const vp_model_t *a, const vp_model_t *b)
 {
     uint32_t i;
@@ -107,6 +130,7 @@ static void compare_nics(vp_diff_t *diff, const vp_model_t *a, const vp_model_t 
         compare_number(diff, in_a->name, "rx resource", in_a->rx_resource, in_b->rx_resource);
         compare_number(diff, in_a->name, "bytes/s", in_a->bytes_per_s, in_b->bytes_per_s);
         compare_number(diff, in_a->name, "path class", in_a->path_class, in_b->path_class);
+        compare_addresses(diff, in_a->name, in_a->pci, in_b->pci);
     }
 }
 
@@ -180,6 +204,7 @@ static void compare_models(vp_diff_t *diff, const vp_model_t *a, const vp_model_
 {
     compare_head(diff, a, b);
     compare_groups(diff, a, b);
+    compare_gpus(diff, a, b);
     compare_resources(diff, a, b);
     compare_nics(diff, a, b);
     compare_classes(diff, a, b);

@@ -12,6 +12,7 @@ catalog_libvp_catalog_la_SOURCES = \
 	catalog/nodes_read.c \
 	catalog/nodes_write.c \
 	catalog/order.h \
+	catalog/pci.c catalog/pci.h \
 	catalog/restrict.c catalog/restrict.h \
 	catalog/store.c catalog/store.h
 
@@ -19,6 +20,7 @@ catalog_libvp_catalog_la_SOURCES = \
 noinst_LTLIBRARIES += catalog/libvp_catalog_build.la
 catalog_libvp_catalog_build_la_SOURCES = \
 	catalog/advice.c catalog/advice.h \
+	catalog/assemble.c catalog/assemble.h \
 	catalog/build.c catalog/build.h \
 	catalog/draw.c catalog/draw.h \
 	catalog/draw_node.c \
@@ -36,6 +38,8 @@ catalog_libvp_catalog_build_la_SOURCES = \
 	catalog/topology_json.c \
 	catalog/topology_links.c \
 	catalog/topology_nics.c \
+	catalog/topology_populate.c \
+	catalog/topology_switches.c \
 	catalog/topology_sets.c \
 	catalog/topology_size.c \
 	catalog/topology_synthetic.c \

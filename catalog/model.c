@@ -104,6 +104,7 @@ void vp_model_destroy(vp_model_t *model)
     free(model->transport);
     free(model->groups);
     free(model->rank_group);
+    free(model->rank_pci);
     free(model->resources);
     free(model->nics);
     free(model->instances);

@@ -24,6 +24,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
+#include "catalog/pci.h"
 
 /* Limits that every loader enforces; they keep all products below 64 bits and memory bounded. */
 enum {
@@ -62,7 +63,8 @@ typedef enum vp_path_kind {
     X(VP_RESOURCE_SOCKET, "socket")             /* socket to socket */                             \
     X(VP_RESOURCE_NIC_TX, "nic-tx")                                                                \
     X(VP_RESOURCE_NIC_RX, "nic-rx")                                                                \
-    X(VP_RESOURCE_HOST_MEMORY, "host-memory") /* memory that staged bytes pass through */
+    X(VP_RESOURCE_HOST_MEMORY, "host-memory") /* memory that staged bytes pass through */          \
+    X(VP_RESOURCE_GPU_LINK, "gpu-link")       /* a GPU's own, where several ranks share it */
 
 typedef enum vp_resource_kind {
 #define VP_RESOURCE_KIND_ENUM(name, text) name,
@@ -77,7 +79,11 @@ bool vp_path_kind_parse(const char *text, vp_path_kind_t *kind_p);
 const char *vp_resource_kind_text(vp_resource_kind_t kind);
 bool vp_resource_kind_parse(const char *text, vp_resource_kind_t *kind_p);
 
-/* Ranks whose GPUs hang under one PCIe switch: first_rank .. first_rank + n_ranks - 1. */
+/*
+ * Ranks whose GPUs hang under one PCIe switch: first_rank .. first_rank +
+ * n_ranks - 1. Ranks that share a GPU are a group of their own, whose paths to
+ * others use that GPU's links (VP_RESOURCE_GPU_LINK).
+ */
 typedef struct vp_group {
     char *name; /* "node0/sw0" */
     uint32_t node;
@@ -102,6 +108,7 @@ typedef struct vp_nic {
     uint32_t rx_resource;
     uint64_t bytes_per_s;
     uint32_t path_class; /* index into classes */
+    vp_pci_t pci;        /* on its node */
 } vp_nic_t;
 
 /*
@@ -157,6 +164,7 @@ typedef struct vp_model {
     uint32_t n_contention;
     vp_group_t *groups;       /* [n_groups], by first_rank and node, covering all ranks */
     uint32_t *rank_group;     /* [n_ranks] group of each rank */
+    vp_pci_t *rank_pci;       /* [n_ranks] its GPU, on its node; NULL: no address is known */
     vp_resource_t *resources; /* node by node in a catalog */
     vp_nic_t *nics;           /* node by node in a catalog */
     vp_path_class_t *classes;

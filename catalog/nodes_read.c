@@ -11,9 +11,9 @@
 
 /* The fewest bytes that one element of each list takes in a file. */
 enum {
-    GROUP_BYTES = 8,
+    GROUP_BYTES = 9,
     RESOURCE_BYTES = 17,
-    NIC_BYTES = 28,
+    NIC_BYTES = 36,
     INSTANCE_BYTES = 30,
     TEMPLATE_BYTES = 16,
     NODE_BYTES = 8
@@ -138,6 +138,17 @@ static uint32_t skip_instances(vp_reader_t *reader, const node_template_t *from,
     return n;
 }
 
+/* Addresses of a group's GPUs: a flag, and if it is 1 one address for each rank. */
+static void skip_addresses(vp_reader_t *reader, uint32_t n_ranks)
+{
+    uint8_t is_known = vp_read_u8(reader);
+
+    reader->failed = reader->failed || is_known > 1;
+    if (is_known == 1 && !reader->failed) {
+        skip(reader, (size_t)n_ranks * 8);
+    }
+}
+
 static void skip_template(vp_reader_t *reader, node_template_t *it)
 {
     uint32_t i;
@@ -151,6 +162,7 @@ static void skip_template(vp_reader_t *reader, node_template_t *it)
         n_ranks = vp_read_u32(reader);
         reader->failed = reader->failed || n_ranks > VP_MAX_RANKS - it->n_ranks;
         it->n_ranks += reader->failed ? 0 : n_ranks;
+        skip_addresses(reader, n_ranks);
     }
     it->n_resources = read_count(reader, RESOURCE_BYTES, VP_MAX_RESOURCES);
     for (i = 0; i < it->n_resources && !reader->failed; i++) {
@@ -164,7 +176,7 @@ static void skip_template(vp_reader_t *reader, node_template_t *it)
         reader->failed = vp_read_u32(reader) >= it->n_groups || reader->failed;
         reader->failed = vp_read_u32(reader) >= it->n_resources || reader->failed;
         reader->failed = vp_read_u32(reader) >= it->n_resources || reader->failed;
-        skip(reader, 8 + 4);
+        skip(reader, 8 + 4 + 8);
     }
     it->n_instances = skip_instances(reader, it, it);
 }
@@ -269,6 +281,22 @@ static void read_list(decoding_t *decoding, const vp_node_span_t *from, const vp
     }
 }
 
+static void read_addresses(decoding_t *decoding, const vp_group_t *group)
+{
+    vp_model_t *model = decoding->model;
+    uint32_t i;
+
+    if (vp_read_u8(decoding->reader) == 0) {
+        return;
+    }
+    if (model->rank_pci == NULL) {
+        model->rank_pci = make_array(decoding, model->n_ranks, sizeof(*model->rank_pci));
+    }
+    for (i = 0; i < group->n_ranks && !is_failed(decoding); i++) {
+        model->rank_pci[group->first_rank + i] = vp_read_u64(decoding->reader);
+    }
+}
+
 static void read_node(decoding_t *decoding, uint32_t node, uint32_t *first_rank)
 {
     vp_node_span_t *span = &decoding->spans[node];
@@ -285,6 +313,7 @@ static void read_node(decoding_t *decoding, uint32_t node, uint32_t *first_rank)
         it->first_rank = *first_rank;
         it->n_ranks = vp_read_u32(reader);
         *first_rank += it->n_ranks;
+        read_addresses(decoding, it);
     }
     skip(reader, 4);
     for (i = 0; i < span->n_resources && !is_failed(decoding); i++) {
@@ -307,6 +336,7 @@ static void read_node(decoding_t *decoding, uint32_t node, uint32_t *first_rank)
         it->rx_resource = span->first_resource + vp_read_u32(reader);
         it->bytes_per_s = vp_read_u64(reader);
         it->path_class = vp_read_u32(reader);
+        it->pci = vp_read_u64(reader);
     }
     if (!is_failed(decoding)) {
         read_list(decoding, span, span);

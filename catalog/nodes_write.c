@@ -171,6 +171,21 @@ static size_t collect(encoding_t *encoding, const vp_node_span_t *from, const vp
     return n;
 }
 
+/* Addresses of a group's GPUs: none, or one for each rank. */
+static void write_addresses(vp_writer_t *writer, const vp_model_t *model, const vp_group_t *group)
+{
+    bool is_known = false;
+    uint32_t i;
+
+    for (i = 0; i < group->n_ranks && model->rank_pci != NULL; i++) {
+        is_known = is_known || model->rank_pci[group->first_rank + i] != VP_PCI_UNKNOWN;
+    }
+    vp_write_u8(writer, is_known ? 1 : 0);
+    for (i = 0; i < group->n_ranks && is_known; i++) {
+        vp_write_u64(writer, model->rank_pci[group->first_rank + i]);
+    }
+}
+
 static void write_elements(vp_writer_t *writer, const vp_model_t *model, const vp_node_span_t *span)
 {
     uint32_t i;
@@ -181,6 +196,7 @@ static void write_elements(vp_writer_t *writer, const vp_model_t *model, const v
 
         write_name(writer, span, it->name);
         vp_write_u32(writer, it->n_ranks);
+        write_addresses(writer, model, it);
     }
     vp_write_u32(writer, span->n_resources);
     for (i = 0; i < span->n_resources; i++) {
@@ -201,6 +217,7 @@ static void write_elements(vp_writer_t *writer, const vp_model_t *model, const v
         vp_write_u32(writer, it->rx_resource - span->first_resource);
         vp_write_u64(writer, it->bytes_per_s);
         vp_write_u32(writer, it->path_class);
+        vp_write_u64(writer, it->pci);
     }
 }
 

@@ -147,6 +147,17 @@ static void copy_groups(restriction_t *restriction)
     }
 }
 
+static void copy_addresses(restriction_t *restriction, const uint32_t *ranks)
+{
+    const vp_model_t *model = restriction->model;
+    vp_model_t *part = restriction->part;
+    uint32_t i;
+
+    for (i = 0; part->rank_pci != NULL && i < part->n_ranks; i++) {
+        part->rank_pci[i] = model->rank_pci[ranks[i]];
+    }
+}
+
 static void copy_resources(restriction_t *restriction)
 {
     const vp_model_t *model = restriction->model;
@@ -269,6 +280,9 @@ static void fill(restriction_t *restriction, const uint32_t *ranks, uint32_t n_r
     number_groups(restriction, ranks, n_ranks);
     number_resources(restriction);
     copy_head(restriction);
+    if (restriction->model->rank_pci != NULL) {
+        part->rank_pci = make_array(restriction, n_ranks, sizeof(*part->rank_pci));
+    }
     part->groups = make_array(restriction, part->n_groups, sizeof(*part->groups));
     part->resources = make_array(restriction, part->n_resources, sizeof(*part->resources));
     part->nics = make_array(restriction, part->n_nics, sizeof(*part->nics));
@@ -277,6 +291,7 @@ static void fill(restriction_t *restriction, const uint32_t *ranks, uint32_t n_r
     part->contention = make_array(restriction, part->n_contention, sizeof(*part->contention));
     if (!restriction->is_out_of_memory) {
         copy_groups(restriction);
+        copy_addresses(restriction, ranks);
         copy_resources(restriction);
         copy_nics(restriction);
         copy_classes(restriction);

@@ -10,7 +10,7 @@
 #include "catalog/model.h"
 
 #define VP_CATALOG_MAGIC "VPCATLG\n"
-enum { VP_CATALOG_VERSION = 2 };
+enum { VP_CATALOG_VERSION = 3 };
 #define VP_CATALOG_MAX_BYTES ((size_t)1 << 30)
 
 /*

@@ -39,7 +39,7 @@ static vp_status_t resolve_document(vp_json_document_t *document, const vp_spec_
     vp_status_t status = vp_spec_read(document, choice, &spec);
 
     if (status == VP_OK) {
-        status = vp_spec_expand(&spec, document->file, model_p, error);
+        status = vp_spec_expand_one(&spec, document->file, model_p, error);
     }
     vp_spec_clear(&spec);
     vp_json_close(document);

@@ -4,17 +4,26 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array.h"
 
+/* Where the elements of a node begin in the model. */
+typedef struct node {
+    const vp_spec_t *spec;
+    uint32_t spec_idx;
+    uint32_t first_group;
+    uint32_t first_resource;
+} node_t;
+
 /* A model that is being filled; texts that could not be copied are noticed at the end. */
 typedef struct expansion {
-    const vp_spec_t *spec;
+    const vp_spec_nodes_t *in;
+    const vp_spec_t *spec; /* the first one */
     vp_model_t *model;
-    vp_spec_port_pair_t *inside; /* pairs of ports of one node */
-    vp_spec_port_pair_t *across; /* and of two nodes */
-    size_t n_inside;
-    size_t n_across;
+    node_t *nodes;         /* [n_nodes] */
+    uint64_t *spec_nodes;  /* [n_specs] how many nodes are copies of each */
+    uint32_t **spec_class; /* [n_specs] the model's number of each of its classes */
     bool is_out_of_memory;
 } expansion_t;
 
@@ -54,30 +63,39 @@ static uint32_t resources_per_node(const vp_spec_t *spec)
 }
 
 /* Of a node: its links, then tx and rx of each NIC. */
-static uint32_t link_resource(const vp_spec_t *spec, uint32_t node, uint32_t link)
+static uint32_t link_resource(const node_t *node, uint32_t link)
 {
-    return node * resources_per_node(spec) + link;
+    return node->first_resource + link;
 }
 
-static uint32_t tx_resource(const vp_spec_t *spec, uint32_t node, uint32_t nic)
+static uint32_t tx_resource(const node_t *node, uint32_t nic)
 {
-    return link_resource(spec, node, spec->n_links + 2 * nic);
+    return link_resource(node, node->spec->n_links + 2 * nic);
+}
+
+static uint32_t class_of(const expansion_t *expansion, const node_t *node, uint32_t path_class)
+{
+    return expansion->spec_class[node->spec_idx][path_class];
 }
 
 static void add_groups(expansion_t *expansion, uint32_t node)
 {
+    const vp_spec_t *spec = expansion->nodes[node].spec;
     vp_model_t *model = expansion->model;
     uint32_t i;
 
-    for (i = 0; i < expansion->spec->n_switches; i++) {
-        const vp_spec_switch_t *from = &expansion->spec->switches[i];
+    for (i = 0; i < spec->n_switches; i++) {
+        const vp_spec_switch_t *from = &spec->switches[i];
 
         model->groups[model->n_groups++] =
-            (vp_group_t){.name = element_name(expansion, node, from->name, ""),
+            (vp_group_t){.name = element_name(expansion, node, from->name, from->suffix),
                          .node = node,
                          .first_rank = model->n_ranks,
                          .n_ranks = from->n_gpus};
         model->n_ranks += from->n_gpus;
+    }
+    for (i = 0; i < spec->n_ranks && model->rank_pci != NULL; i++) {
+        model->rank_pci[model->n_ranks - spec->n_ranks + i] = spec->rank_pci[i];
     }
 }
 
@@ -96,12 +114,12 @@ static void add_resource(expansion_t *expansion, uint32_t node, const char *name
 
 static void add_resources(expansion_t *expansion, uint32_t node)
 {
-    const vp_spec_t *spec = expansion->spec;
+    const vp_spec_t *spec = expansion->nodes[node].spec;
     uint32_t i;
 
     for (i = 0; i < spec->n_links; i++) {
-        add_resource(expansion, node, spec->links[i].name, "", spec->links[i].kind,
-                     &spec->links[i].rate);
+        add_resource(expansion, node, spec->links[i].name, spec->links[i].suffix,
+                     spec->links[i].kind, &spec->links[i].rate);
     }
     for (i = 0; i < spec->n_nics; i++) {
         const vp_spec_nic_t *nic = &spec->nics[i];
@@ -113,35 +131,73 @@ static void add_resources(expansion_t *expansion, uint32_t node)
 
 static void add_nics(expansion_t *expansion, uint32_t node)
 {
-    const vp_spec_t *spec = expansion->spec;
+    const node_t *at = &expansion->nodes[node];
     vp_model_t *model = expansion->model;
     uint32_t i;
 
-    for (i = 0; i < spec->n_nics; i++) {
-        const vp_spec_nic_t *from = &spec->nics[i];
+    for (i = 0; i < at->spec->n_nics; i++) {
+        const vp_spec_nic_t *from = &at->spec->nics[i];
 
         model->nics[model->n_nics++] =
             (vp_nic_t){.name = element_name(expansion, node, from->name, ""),
                        .node = node,
-                       .group = node * spec->n_switches + from->switch_idx,
-                       .tx_resource = tx_resource(spec, node, i),
-                       .rx_resource = tx_resource(spec, node, i) + 1,
+                       .group = at->first_group + from->switch_idx,
+                       .tx_resource = tx_resource(at, i),
+                       .rx_resource = tx_resource(at, i) + 1,
                        .bytes_per_s = from->rate.bytes_per_s,
-                       .path_class = from->path_class};
+                       .path_class = class_of(expansion, at, from->path_class),
+                       .pci = from->pci};
     }
+}
+
+static uint32_t find_class_name(const vp_model_t *model, const char *name)
+{
+    uint32_t i = 0;
+
+    while (i < model->n_classes && strcmp(model->classes[i].name, name) != 0) {
+        i++;
+    }
+    return i;
+}
+
+/*
+ * The model's number of a class, which is added unless it is there. Nodes of
+ * another kind may have other devices under its name: that gets a number behind it.
+ */
+static uint32_t find_class(expansion_t *expansion, const vp_spec_class_t *from)
+{
+    vp_model_t *model = expansion->model;
+    char name[VP_MAX_NAME_BYTES + 1];
+    uint32_t n_alike = 0;
+    uint32_t i;
+
+    (void)snprintf(name, sizeof(name), "%s", from->name);
+    i = find_class_name(model, name);
+    while (i < model->n_classes && (strcmp(model->classes[i].tls, from->tls) != 0 ||
+                                    strcmp(model->classes[i].devices, from->devices) != 0)) {
+        (void)snprintf(name, sizeof(name), "%s.%" PRIu32, from->name, ++n_alike);
+        i = find_class_name(model, name);
+    }
+    if (i == model->n_classes) {
+        model->classes[i] = (vp_path_class_t){.name = copy(expansion, name),
+                                              .tls = copy(expansion, from->tls),
+                                              .devices = copy(expansion, from->devices)};
+        model->n_classes += !expansion->is_out_of_memory;
+    }
+    return i;
 }
 
 static void add_classes(expansion_t *expansion)
 {
-    const vp_spec_t *spec = expansion->spec;
-    vp_model_t *model = expansion->model;
     uint32_t i;
+    uint32_t k;
 
-    for (i = 0; i < spec->n_classes; i++) {
-        model->classes[model->n_classes++] =
-            (vp_path_class_t){.name = copy(expansion, spec->classes[i].name),
-                              .tls = copy(expansion, spec->classes[i].tls),
-                              .devices = copy(expansion, spec->classes[i].devices)};
+    for (i = 0; i < expansion->in->n_specs && !expansion->is_out_of_memory; i++) {
+        const vp_spec_t *spec = &expansion->in->specs[i];
+
+        for (k = 0; k < spec->n_classes && !expansion->is_out_of_memory; k++) {
+            expansion->spec_class[i][k] = find_class(expansion, &spec->classes[k]);
+        }
     }
 }
 
@@ -168,28 +224,27 @@ static void add_contention(expansion_t *expansion)
     }
 }
 
-static void add_path(expansion_t *expansion, uint32_t node, const vp_spec_path_t *path)
+static void add_path(expansion_t *expansion, const node_t *node, const vp_spec_path_t *path)
 {
-    const vp_spec_t *spec = expansion->spec;
     vp_model_t *model = expansion->model;
     vp_instance_t *it = &model->instances[model->n_instances++];
-    uint32_t n_from = spec->switches[path->from].n_gpus;
-    uint32_t n_to = spec->switches[path->to].n_gpus;
+    uint32_t n_from = node->spec->switches[path->from].n_gpus;
+    uint32_t n_to = node->spec->switches[path->to].n_gpus;
     uint32_t i;
 
     *it = (vp_instance_t){.kind = path->kind,
-                          .from_group = node * spec->n_switches + path->from,
-                          .to_group = node * spec->n_switches + path->to,
+                          .from_group = node->first_group + path->from,
+                          .to_group = node->first_group + path->to,
                           .n_copies = 1,
                           .bytes_per_s = path->bytes_per_s,
-                          .source_class = path->path_class,
-                          .destination_class = path->path_class,
+                          .source_class = class_of(expansion, node, path->path_class),
+                          .destination_class = class_of(expansion, node, path->path_class),
                           .n_resources = path->links.n};
     if (path->links.n == 0) {
         it->n_copies = n_from < n_to ? n_from : n_to;
     }
     for (i = 0; i < path->links.n; i++) {
-        it->resources[i] = link_resource(spec, node, path->links.links[i]);
+        it->resources[i] = link_resource(node, path->links.links[i]);
     }
 }
 
@@ -212,116 +267,215 @@ static void use_resource(vp_instance_t *it, uint32_t resource)
 }
 
 /* A lane out of the NIC of one port into the NIC of another. */
-static void add_nic_path(expansion_t *expansion, uint32_t from_node, uint32_t to_node,
-                         const vp_spec_port_pair_t *pair)
+static void add_nic_path(expansion_t *expansion, const node_t *from, const vp_spec_port_t *out,
+                         const node_t *to, const vp_spec_port_t *in)
 {
-    const vp_spec_t *spec = expansion->spec;
-    const vp_spec_port_t *out = &spec->ports[pair->out];
-    const vp_spec_port_t *in = &spec->ports[pair->in];
     vp_instance_t *it = &expansion->model->instances[expansion->model->n_instances++];
     uint32_t i;
 
-    *it = (vp_instance_t){.kind = out->is_staged || in->is_staged ? VP_PATH_HOST : VP_PATH_NIC,
-                          .from_group = from_node * spec->n_switches + out->switch_idx,
-                          .to_group = to_node * spec->n_switches + in->switch_idx,
-                          .n_copies = 1,
-                          .bytes_per_s = out->out_bytes_per_s < in->in_bytes_per_s
-                                             ? out->out_bytes_per_s
-                                             : in->in_bytes_per_s,
-                          .source_class = spec->nics[out->nic].path_class,
-                          .destination_class = spec->nics[in->nic].path_class};
-    use_resource(it, tx_resource(spec, from_node, out->nic));
-    use_resource(it, tx_resource(spec, to_node, in->nic) + 1);
+    *it = (vp_instance_t){
+        .kind = out->is_staged || in->is_staged ? VP_PATH_HOST : VP_PATH_NIC,
+        .from_group = from->first_group + out->switch_idx,
+        .to_group = to->first_group + in->switch_idx,
+        .n_copies = 1,
+        .bytes_per_s =
+            out->out_bytes_per_s < in->in_bytes_per_s ? out->out_bytes_per_s : in->in_bytes_per_s,
+        .source_class = class_of(expansion, from, from->spec->nics[out->nic].path_class),
+        .destination_class = class_of(expansion, to, to->spec->nics[in->nic].path_class)};
+    use_resource(it, tx_resource(from, out->nic));
+    use_resource(it, tx_resource(to, in->nic) + 1);
     for (i = 0; i < out->out.n; i++) {
-        use_resource(it, link_resource(spec, from_node, out->out.links[i]));
+        use_resource(it, link_resource(from, out->out.links[i]));
     }
     for (i = 0; i < in->in.n; i++) {
-        use_resource(it, link_resource(spec, to_node, in->in.links[i]));
+        use_resource(it, link_resource(to, in->in.links[i]));
     }
 }
 
-/* Instances that leave a node. */
-static void add_instances(expansion_t *expansion, uint32_t node)
+static void add_nic_paths(expansion_t *expansion, const node_t *from, const node_t *to)
 {
-    const vp_spec_t *spec = expansion->spec;
-    uint32_t to_node;
-    size_t i;
+    uint32_t out;
+    uint32_t in;
 
-    for (i = 0; i < spec->n_paths; i++) {
-        add_path(expansion, node, &spec->paths[i]);
-    }
-    for (i = 0; i < expansion->n_inside; i++) {
-        add_nic_path(expansion, node, node, &expansion->inside[i]);
-    }
-    for (to_node = 0; to_node < spec->n_nodes; to_node++) {
-        for (i = 0; i < expansion->n_across && to_node != node; i++) {
-            add_nic_path(expansion, node, to_node, &expansion->across[i]);
+    for (out = 0; out < from->spec->n_ports; out++) {
+        for (in = 0; in < to->spec->n_ports; in++) {
+            const vp_spec_port_t *source = &from->spec->ports[out];
+            const vp_spec_port_t *destination = &to->spec->ports[in];
+
+            if (vp_spec_is_pair(from->spec, source, to->spec, destination, from == to)) {
+                add_nic_path(expansion, from, source, to, destination);
+            }
         }
     }
 }
 
-static void list_port_pairs(expansion_t *expansion)
+/* Instances that leave a node. */
+static void add_instances(expansion_t *expansion, const node_t *node)
 {
-    const vp_spec_t *spec = expansion->spec;
+    uint32_t i;
 
-    expansion->n_inside = vp_spec_port_pairs(spec, true, NULL);
-    expansion->n_across = spec->n_nodes > 1 ? vp_spec_port_pairs(spec, false, NULL) : 0;
-    expansion->inside = make_array(expansion, expansion->n_inside, sizeof(*expansion->inside));
-    expansion->across = make_array(expansion, expansion->n_across, sizeof(*expansion->across));
-    if (expansion->inside != NULL) {
-        (void)vp_spec_port_pairs(spec, true, expansion->inside);
+    for (i = 0; i < node->spec->n_paths; i++) {
+        add_path(expansion, node, &node->spec->paths[i]);
     }
-    if (expansion->across != NULL && expansion->n_across > 0) {
-        (void)vp_spec_port_pairs(spec, false, expansion->across);
+    for (i = 0; i < expansion->in->n_nodes; i++) {
+        add_nic_paths(expansion, node, &expansion->nodes[i]);
     }
 }
 
-static size_t count_instances(const expansion_t *expansion)
+/* Path instances of all nodes, from each kind of node to each. */
+static uint64_t count_instances(const expansion_t *expansion)
 {
-    size_t n_nodes = expansion->spec->n_nodes;
+    const vp_spec_nodes_t *in = expansion->in;
+    uint64_t n_instances = 0;
+    uint32_t a;
+    uint32_t b;
 
-    return n_nodes * (expansion->spec->n_paths + expansion->n_inside) +
-           n_nodes * (n_nodes - 1) * expansion->n_across;
+    for (a = 0; a < in->n_specs; a++) {
+        uint64_t n_a = expansion->spec_nodes[a];
+
+        if (n_a > 0) {
+            n_instances += n_a * (in->specs[a].n_paths +
+                                  vp_spec_count_pairs(&in->specs[a], &in->specs[a], true));
+        }
+        for (b = 0; b < in->n_specs && n_a > 0; b++) {
+            uint64_t n_pairs = n_a * (expansion->spec_nodes[b] - (a == b));
+
+            if (n_pairs > 0) {
+                n_instances += n_pairs * vp_spec_count_pairs(&in->specs[a], &in->specs[b], false);
+            }
+        }
+    }
+    return n_instances;
 }
 
-static void make_arrays(expansion_t *expansion)
+/* Where each node begins; the totals go into *sum. */
+static void place_nodes(expansion_t *expansion, vp_model_t *sum)
 {
-    const vp_spec_t *spec = expansion->spec;
-    vp_model_t *model = expansion->model;
-    size_t n_nodes = spec->n_nodes;
+    const vp_spec_nodes_t *in = expansion->in;
+    uint32_t i;
 
-    model->groups = make_array(expansion, n_nodes * spec->n_switches, sizeof(*model->groups));
-    model->resources =
-        make_array(expansion, n_nodes * resources_per_node(spec), sizeof(*model->resources));
-    model->nics = make_array(expansion, n_nodes * spec->n_nics, sizeof(*model->nics));
-    model->classes = make_array(expansion, spec->n_classes, sizeof(*model->classes));
-    model->contention = make_array(expansion, spec->n_contention, sizeof(*model->contention));
-    model->instances = make_array(expansion, count_instances(expansion), sizeof(*model->instances));
+    for (i = 0; i < in->n_nodes; i++) {
+        node_t *node = &expansion->nodes[i];
+
+        node->spec_idx = in->node_spec == NULL ? 0 : in->node_spec[i];
+        node->spec = &in->specs[node->spec_idx];
+        node->first_group = sum->n_groups;
+        node->first_resource = sum->n_resources;
+        expansion->spec_nodes[node->spec_idx]++;
+        sum->n_groups += node->spec->n_switches;
+        sum->n_ranks += node->spec->n_ranks;
+        sum->n_nics += node->spec->n_nics;
+        sum->n_resources += resources_per_node(node->spec);
+    }
 }
 
-static void fill(expansion_t *expansion)
+static bool has_addresses(const expansion_t *expansion)
+{
+    uint32_t i;
+    uint32_t k;
+
+    for (i = 0; i < expansion->in->n_specs; i++) {
+        for (k = 0; k < expansion->in->specs[i].n_ranks; k++) {
+            if (expansion->spec_nodes[i] > 0 &&
+                expansion->in->specs[i].rank_pci[k] != VP_PCI_UNKNOWN) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static vp_status_t check_limits(const vp_spec_nodes_t *in, const vp_model_t *sum,
+                                uint64_t n_instances, const char *file, vp_error_t *error)
+{
+    if (in->n_nodes > VP_MAX_GROUPS || sum->n_ranks > VP_MAX_RANKS ||
+        sum->n_groups > VP_MAX_GROUPS || sum->n_nics > VP_MAX_NICS ||
+        sum->n_resources > VP_MAX_RESOURCES || n_instances > VP_MAX_INSTANCES) {
+        return vp_error_set(error, VP_ERR_LIMIT,
+                            "%s: %" PRIu32 " nodes make %" PRIu32 " ranks, %" PRIu32
+                            " rank groups, %" PRIu32 " NICs, %" PRIu32
+                            " shared resources and %" PRIu64
+                            " path instances; the limits are %d, %d, %d, %d and %d, use fewer",
+                            file, in->n_nodes, sum->n_ranks, sum->n_groups, sum->n_nics,
+                            sum->n_resources, n_instances, VP_MAX_RANKS, VP_MAX_GROUPS, VP_MAX_NICS,
+                            VP_MAX_RESOURCES, VP_MAX_INSTANCES);
+    }
+    return VP_OK;
+}
+
+static void make_arrays(expansion_t *expansion, const vp_model_t *sum, uint64_t n_instances)
+{
+    const vp_spec_nodes_t *in = expansion->in;
+    vp_model_t *model = expansion->model;
+    size_t n_classes = 0;
+    uint32_t i;
+
+    expansion->spec_class = make_array(expansion, in->n_specs, sizeof(*expansion->spec_class));
+    for (i = 0; i < in->n_specs && expansion->spec_class != NULL; i++) {
+        expansion->spec_class[i] =
+            make_array(expansion, in->specs[i].n_classes, sizeof(**expansion->spec_class));
+        n_classes += in->specs[i].n_classes;
+    }
+    model->groups = make_array(expansion, sum->n_groups, sizeof(*model->groups));
+    model->resources = make_array(expansion, sum->n_resources, sizeof(*model->resources));
+    model->nics = make_array(expansion, sum->n_nics, sizeof(*model->nics));
+    model->classes = make_array(expansion, n_classes, sizeof(*model->classes));
+    model->contention =
+        make_array(expansion, expansion->spec->n_contention, sizeof(*model->contention));
+    model->instances = make_array(expansion, n_instances, sizeof(*model->instances));
+    if (has_addresses(expansion)) {
+        model->rank_pci = make_array(expansion, sum->n_ranks, sizeof(*model->rank_pci));
+    }
+}
+
+/* What the model says once: the slowest GPU link and the largest overheads of its nodes. */
+static void fill_head(expansion_t *expansion)
 {
     const vp_spec_t *spec = expansion->spec;
+    const vp_spec_t *slowest = NULL;
     vp_model_t *model = expansion->model;
-    uint32_t node;
+    uint32_t i;
 
     model->name = copy(expansion, spec->name);
     model->rates = copy(expansion, spec->rates);
     model->transport = copy(expansion, spec->transport);
-    model->gpu_link_origin = copy(expansion, spec->gpu_link.origin);
-    model->n_nodes = spec->n_nodes;
-    model->alpha_ns = spec->alpha_ns;
-    model->put_overhead_ns = spec->put_overhead_ns;
-    model->gpu_link_bytes_per_s = spec->gpu_link.bytes_per_s;
+    model->n_nodes = expansion->in->n_nodes;
+    for (i = 0; i < expansion->in->n_specs; i++) {
+        const vp_spec_t *it = &expansion->in->specs[i];
+
+        if (expansion->spec_nodes[i] == 0) {
+            continue;
+        }
+        model->alpha_ns = it->alpha_ns > model->alpha_ns ? it->alpha_ns : model->alpha_ns;
+        if (it->put_overhead_ns > model->put_overhead_ns) {
+            model->put_overhead_ns = it->put_overhead_ns;
+        }
+        if (slowest == NULL || it->gpu_link.bytes_per_s < slowest->gpu_link.bytes_per_s) {
+            slowest = it;
+        }
+    }
+    slowest = slowest == NULL ? spec : slowest;
+    model->gpu_link_origin = copy(expansion, slowest->gpu_link.origin);
+    model->gpu_link_bytes_per_s = slowest->gpu_link.bytes_per_s;
+}
+
+static void fill(expansion_t *expansion)
+{
+    uint32_t node;
+
+    fill_head(expansion);
     add_classes(expansion);
     add_contention(expansion);
-    for (node = 0; node < spec->n_nodes; node++) {
+    if (expansion->is_out_of_memory) {
+        return;
+    }
+    for (node = 0; node < expansion->in->n_nodes; node++) {
         add_groups(expansion, node);
         add_resources(expansion, node);
         add_nics(expansion, node);
     }
-    for (node = 0; node < spec->n_nodes; node++) {
-        add_instances(expansion, node);
+    for (node = 0; node < expansion->in->n_nodes; node++) {
+        add_instances(expansion, &expansion->nodes[node]);
     }
 }
 
@@ -344,27 +498,61 @@ static vp_status_t complete(expansion_t *expansion, const char *file, vp_error_t
     return VP_OK;
 }
 
-vp_status_t vp_spec_expand(const vp_spec_t *spec, const char *file, vp_model_t **model_p,
-                           vp_error_t *error)
+static vp_status_t expand(expansion_t *expansion, const char *file, vp_error_t *error)
 {
-    expansion_t expansion = {.spec = spec, .model = vp_array_new(1, sizeof(vp_model_t))};
+    vp_model_t sum = {0};
+    uint64_t n_instances;
     vp_status_t status;
 
-    if (expansion.model == NULL) {
-        return vp_error_no_memory(error, file);
-    }
-    list_port_pairs(&expansion);
-    make_arrays(&expansion);
-    if (!expansion.is_out_of_memory) {
-        fill(&expansion);
-    }
-    free(expansion.inside);
-    free(expansion.across);
-    status = complete(&expansion, file, error);
+    place_nodes(expansion, &sum);
+    n_instances = count_instances(expansion);
+    status = check_limits(expansion->in, &sum, n_instances, file, error);
     if (status != VP_OK) {
-        vp_model_destroy(expansion.model);
         return status;
     }
-    *model_p = expansion.model;
-    return VP_OK;
+    make_arrays(expansion, &sum, n_instances);
+    if (!expansion->is_out_of_memory) {
+        fill(expansion);
+    }
+    return complete(expansion, file, error);
+}
+
+static void clear(expansion_t *expansion)
+{
+    uint32_t i;
+
+    for (i = 0; i < expansion->in->n_specs && expansion->spec_class != NULL; i++) {
+        free(expansion->spec_class[i]);
+    }
+    free(expansion->spec_class);
+    free(expansion->spec_nodes);
+    free(expansion->nodes);
+    vp_model_destroy(expansion->model);
+}
+
+vp_status_t vp_spec_expand(const vp_spec_nodes_t *nodes, const char *file, vp_model_t **model_p,
+                           vp_error_t *error)
+{
+    expansion_t expansion = {.in = nodes, .spec = &nodes->specs[0]};
+    vp_status_t status;
+
+    expansion.model = make_array(&expansion, 1, sizeof(*expansion.model));
+    expansion.nodes = make_array(&expansion, nodes->n_nodes, sizeof(*expansion.nodes));
+    expansion.spec_nodes = make_array(&expansion, nodes->n_specs, sizeof(*expansion.spec_nodes));
+    status = expansion.is_out_of_memory ? vp_error_no_memory(error, file)
+                                        : expand(&expansion, file, error);
+    if (status == VP_OK) {
+        *model_p = expansion.model;
+        expansion.model = NULL;
+    }
+    clear(&expansion);
+    return status;
+}
+
+vp_status_t vp_spec_expand_one(const vp_spec_t *spec, const char *file, vp_model_t **model_p,
+                               vp_error_t *error)
+{
+    const vp_spec_nodes_t nodes = {.specs = spec, .n_specs = 1, .n_nodes = spec->n_nodes};
+
+    return vp_spec_expand(&nodes, file, model_p, error);
 }

@@ -10,6 +10,8 @@
 void vp_spec_clear(vp_spec_t *spec)
 {
     free(spec->switches);
+    free(spec->gpus);
+    free(spec->rank_pci);
     free(spec->nics);
     free(spec->ports);
     free(spec->links);
@@ -111,43 +113,6 @@ uint32_t vp_spec_find_switch(const vp_json_t *json, const char *key, const vp_sp
     return 0;
 }
 
-static void read_host_links(const vp_json_t *json, vp_spec_switch_t *it, const vp_spec_t *spec)
-{
-    bool has_to = vp_spec_read_link_set(json, "to_host", spec, &it->to_host);
-
-    it->has_host = vp_spec_read_link_set(json, "from_host", spec, &it->from_host);
-    if (has_to != it->has_host) {
-        vp_json_mistake(json, VP_ERR_BAD_INPUT,
-                        "has only one of \"to_host\" and \"from_host\"; staged bytes go both "
-                        "ways, give both or neither");
-    }
-}
-
-static void read_switches(const vp_json_t *root, vp_spec_t *spec)
-{
-    static const char *const keys[] = {"name", "gpus", "to_host", "from_host", NULL};
-    vp_json_t list = vp_json_get(root, "switches", true);
-    size_t n = vp_json_array(&list, 1, VP_MAX_GROUPS);
-    size_t i;
-
-    spec->switches = vp_spec_array(&list, n, sizeof(*spec->switches));
-    for (i = 0; i < n && !vp_json_failed(root); i++) {
-        vp_json_t item = vp_json_item(&list, i);
-        vp_spec_switch_t *it = &spec->switches[i];
-        vp_json_t gpus;
-
-        if (!vp_json_object(&item, keys)) {
-            return;
-        }
-        gpus = vp_json_get(&item, "gpus", true);
-        it->name = vp_spec_read_name(&item, "name");
-        it->n_gpus = (uint32_t)vp_json_integer(&gpus, 1, VP_MAX_RANKS, 1);
-        read_host_links(&item, it, spec);
-        vp_spec_check_unique(&item, spec->switches, i, sizeof(*it), it->name);
-        spec->n_switches = (uint32_t)i + 1;
-    }
-}
-
 static vp_path_kind_t read_path_kind(const vp_json_t *json)
 {
     vp_json_t member = vp_json_get(json, "kind", true);
@@ -234,12 +199,13 @@ vp_status_t vp_spec_read(vp_json_document_t *document, const vp_spec_choice_t *c
     vp_spec_read_sets(&root, choice, &sets);
     spec->gpu_link = vp_spec_find_rate(&root, "gpu_link", &sets);
     vp_spec_read_links(&root, &sets);
-    read_switches(&root, spec);
+    vp_spec_read_switches(&root, spec);
     read_paths(&root, &sets);
     vp_spec_read_nics(&root, &sets);
     vp_spec_read_contention(&root, spec);
     vp_spec_read_host(&root, &sets);
     vp_spec_stage(&root, spec);
+    vp_spec_populate(&root, choice, spec);
     vp_spec_check_size(&root, spec);
     return document->status;
 }

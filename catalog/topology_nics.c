@@ -75,6 +75,7 @@ static void read_nic(const vp_json_t *json, const vp_spec_sets_t *sets, uint32_t
     it->rail = count_rail(spec, nic, it->switch_idx);
     it->rate = vp_spec_find_rate(json, "rate", sets);
     it->path_class = vp_spec_find_class(json, sets);
+    it->pci = vp_spec_read_pci(json);
     it->is_direct = vp_json_flag(&direct, spec->is_gpu_direct);
     if (!vp_spec_read_link_set(json, "to_host", spec, &it->to_host)) {
         it->to_host = spec->switches[it->switch_idx].to_host;
@@ -87,7 +88,7 @@ static void read_nic(const vp_json_t *json, const vp_spec_sets_t *sets, uint32_t
 void vp_spec_read_nics(const vp_json_t *root, const vp_spec_sets_t *sets)
 {
     static const char *const keys[] = {"name",   "switch",  "rate",      "class", "gpu_direct",
-                                       "serves", "to_host", "from_host", NULL};
+                                       "serves", "to_host", "from_host", "pci",   NULL};
     vp_spec_t *spec = sets->spec;
     vp_json_t list = vp_json_get(root, "nics", false);
     size_t n = vp_json_array(&list, 0, VP_SPEC_MAX_NICS);

@@ -3,43 +3,57 @@
 
 #include <inttypes.h>
 
-/*
- * Rail to rail unless the file allows any pair. A single GPU has nobody behind
- * its own switch to send to. Ways through host memory meet each other, or a
- * direct one where the other NIC has nothing else.
- */
-static bool is_pair(const vp_spec_t *spec, bool is_same_node, const vp_spec_port_t *out,
-                    const vp_spec_port_t *in)
+/* Do the NICs of two switches have a rail in common? */
+static bool is_railed(const vp_spec_t *from, uint32_t source, const vp_spec_t *to,
+                      uint32_t destination)
 {
-    const vp_spec_nic_t *source = &spec->nics[out->nic];
-    const vp_spec_nic_t *destination = &spec->nics[in->nic];
+    uint32_t a;
+    uint32_t b;
+
+    for (a = 0; a < from->n_ports; a++) {
+        for (b = 0; b < to->n_ports && from->ports[a].switch_idx == source; b++) {
+            if (to->ports[b].switch_idx == destination &&
+                from->nics[from->ports[a].nic].rail == to->nics[to->ports[b].nic].rail) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/*
+ * Rail to rail unless a file allows any pair, or nodes of different kinds have no
+ * rail in common. A single GPU has nobody behind its own switch to send to. Ways
+ * through host memory meet each other, or a direct one where the other NIC has
+ * nothing else.
+ */
+bool vp_spec_is_pair(const vp_spec_t *from, const vp_spec_port_t *out, const vp_spec_t *to,
+                     const vp_spec_port_t *in, bool is_same_node)
+{
+    const vp_spec_nic_t *source = &from->nics[out->nic];
+    const vp_spec_nic_t *destination = &to->nics[in->nic];
 
     if (is_same_node && out->switch_idx == in->switch_idx &&
-        spec->switches[out->switch_idx].n_gpus == 1) {
+        from->switches[out->switch_idx].n_gpus == 1) {
         return false;
     }
     if (out->is_staged != in->is_staged &&
         (out->is_staged ? source->is_direct : destination->is_direct)) {
         return false;
     }
-    return spec->is_any_nic_pair || source->rail == destination->rail;
+    return from->is_any_nic_pair || to->is_any_nic_pair || source->rail == destination->rail ||
+           (from != to && !is_railed(from, out->switch_idx, to, in->switch_idx));
 }
 
-size_t vp_spec_port_pairs(const vp_spec_t *spec, bool is_same_node, vp_spec_port_pair_t *pairs)
+size_t vp_spec_count_pairs(const vp_spec_t *from, const vp_spec_t *to, bool is_same_node)
 {
     size_t n = 0;
     uint32_t out;
     uint32_t in;
 
-    for (out = 0; out < spec->n_ports; out++) {
-        for (in = 0; in < spec->n_ports; in++) {
-            if (!is_pair(spec, is_same_node, &spec->ports[out], &spec->ports[in])) {
-                continue;
-            }
-            if (pairs != NULL) {
-                pairs[n] = (vp_spec_port_pair_t){.out = out, .in = in};
-            }
-            n++;
+    for (out = 0; out < from->n_ports; out++) {
+        for (in = 0; in < to->n_ports; in++) {
+            n += vp_spec_is_pair(from, &from->ports[out], to, &to->ports[in], is_same_node);
         }
     }
     return n;
@@ -85,8 +99,8 @@ static void check_reach(const vp_json_t *root, const vp_spec_t *spec)
 static uint64_t count_instances(const vp_spec_t *spec)
 {
     uint64_t n_nodes = spec->n_nodes;
-    uint64_t n_inside = spec->n_paths + vp_spec_port_pairs(spec, true, NULL);
-    uint64_t n_across = n_nodes > 1 ? vp_spec_port_pairs(spec, false, NULL) : 0;
+    uint64_t n_inside = spec->n_paths + vp_spec_count_pairs(spec, spec, true);
+    uint64_t n_across = n_nodes > 1 ? vp_spec_count_pairs(spec, spec, false) : 0;
 
     return n_nodes * n_inside + n_nodes * (n_nodes - 1) * n_across;
 }

@@ -35,10 +35,20 @@ typedef struct vp_spec_links {
     uint32_t links[VP_MAX_FOOTPRINT];
 } vp_spec_links_t;
 
+/* A GPU and the ranks that use it. */
+typedef struct vp_spec_gpu {
+    vp_pci_t pci;
+    uint32_t n_ranks;
+    uint32_t first_rank; /* of the node; set by populate */
+} vp_spec_gpu_t;
+
+/* A switch of the file; once populated, a rank group. */
 typedef struct vp_spec_switch {
     const char *name;
-    uint32_t n_gpus;
-    bool has_host; /* are the next two given? */
+    char suffix[16];    /* behind the name; "": the GPUs of the switch that have one rank each */
+    uint32_t first_gpu; /* in gpus; of the file's switches only */
+    uint32_t n_gpus;    /* once populated: ranks */
+    bool has_host;      /* are the next two given? */
     vp_spec_links_t to_host;
     vp_spec_links_t from_host;
 } vp_spec_switch_t;
@@ -48,6 +58,7 @@ typedef struct vp_spec_nic {
     uint32_t switch_idx;
     uint32_t rail; /* its position among the NICs of its switch */
     uint32_t path_class;
+    vp_pci_t pci;
     vp_spec_rate_t rate;
     bool is_direct; /* does it reach the memory of GPUs? */
     vp_spec_links_t to_host;
@@ -65,14 +76,9 @@ typedef struct vp_spec_port {
     uint64_t in_bytes_per_s;
 } vp_spec_port_t;
 
-/* A lane leaves by port `out` and arrives by port `in`. */
-typedef struct vp_spec_port_pair {
-    uint32_t out;
-    uint32_t in;
-} vp_spec_port_pair_t;
-
 typedef struct vp_spec_link {
     const char *name;
+    char suffix[16]; /* behind the name */
     vp_resource_kind_t kind;
     vp_spec_rate_t rate;
 } vp_spec_link_t;
@@ -127,6 +133,10 @@ typedef struct vp_spec {
     uint32_t n_paths;
     uint32_t n_classes;
     uint32_t n_contention;
+    uint32_t n_gpus;
+    uint32_t n_ranks;    /* of a node; set by populate, as is rank_pci */
+    vp_spec_gpu_t *gpus; /* switch by switch of the file */
+    vp_pci_t *rank_pci;  /* [n_ranks] */
     vp_spec_switch_t *switches;
     vp_spec_nic_t *nics;
     vp_spec_port_t *ports;
@@ -141,6 +151,8 @@ typedef struct vp_spec_choice {
     uint32_t n_nodes; /* 0: the file's */
     const char *rates;
     const char *transport;
+    const uint32_t *gpu_ranks; /* [n_gpu_ranks] for vp_spec_populate; NULL: as the file says */
+    uint32_t n_gpu_ranks;
 } vp_spec_choice_t;
 
 /*
@@ -172,8 +184,13 @@ const char *vp_spec_read_name(const vp_json_t *json, const char *key);
 /* Are the names at the start of n_before elements of `size` bytes all different from `name`? */
 void vp_spec_check_unique(const vp_json_t *json, const void *elements, size_t n_before, size_t size,
                           const char *name);
+/* Reads the optional member "pci". */
+vp_pci_t vp_spec_read_pci(const vp_json_t *json);
 /* Resolves the member `key`, the name of a switch. */
 uint32_t vp_spec_find_switch(const vp_json_t *json, const char *key, const vp_spec_t *spec);
+
+/* Reads "switches" ($) into spec->switches and spec->gpus; links are there. */
+void vp_spec_read_switches(const vp_json_t *root, vp_spec_t *spec);
 
 /* Reads "links" ($) into spec->links. */
 void vp_spec_read_links(const vp_json_t *root, const vp_spec_sets_t *sets);
@@ -198,10 +215,21 @@ void vp_spec_read_host(const vp_json_t *root, const vp_spec_sets_t *sets);
 void vp_spec_stage(const vp_json_t *root, vp_spec_t *spec);
 
 /*
- * Lists the pairs of ports that a lane between two nodes, or inside one, can
- * use; pairs may be NULL. Returns their number.
+ * Turns switches into rank groups: the GPUs of a switch that have one rank
+ * each, and one group for each GPU that several ranks share, whose two
+ * directions become links. GPUs without ranks are gone, and what only they
+ * used. Everything else has been read and staged; done once.
  */
-size_t vp_spec_port_pairs(const vp_spec_t *spec, bool is_same_node, vp_spec_port_pair_t *pairs);
+void vp_spec_populate(const vp_json_t *root, const vp_spec_choice_t *choice, vp_spec_t *spec);
+
+/*
+ * May a lane leave a node of one kind by port `out`, one of its ports, and
+ * arrive on one of another (or the same, or itself) by port `in`?
+ */
+bool vp_spec_is_pair(const vp_spec_t *from, const vp_spec_port_t *out, const vp_spec_t *to,
+                     const vp_spec_port_t *in, bool is_same_node);
+/* The number of such pairs. */
+size_t vp_spec_count_pairs(const vp_spec_t *from, const vp_spec_t *to, bool is_same_node);
 /* Verifies that all nodes together keep the limits and that every switch reaches another node. */
 void vp_spec_check_size(const vp_json_t *root, const vp_spec_t *spec);
 
@@ -217,8 +245,22 @@ void vp_spec_read_contention(const vp_json_t *root, vp_spec_t *spec);
 /* Zeroed array for a list of n elements; without memory, a mistake at this place and NULL. */
 void *vp_spec_array(const vp_json_t *json, size_t n, size_t size);
 
-/* Copies the node n_nodes times into a finished, checked model. */
-vp_status_t vp_spec_expand(const vp_spec_t *spec, const char *file, vp_model_t **model_p,
+/* Nodes of a machine: which spec each is a copy of. */
+typedef struct vp_spec_nodes {
+    const vp_spec_t *specs; /* [n_specs], populated; the first one gives names and profiles */
+    uint32_t n_specs;
+    const uint32_t *node_spec; /* [n_nodes]; NULL: all are the first */
+    uint32_t n_nodes;
+} vp_spec_nodes_t;
+
+/*
+ * Makes a finished, checked model of them. Its path classes are those of all
+ * specs, each once. VP_ERR_LIMIT: too large; VP_ERR_NO_MEMORY.
+ */
+vp_status_t vp_spec_expand(const vp_spec_nodes_t *nodes, const char *file, vp_model_t **model_p,
                            vp_error_t *error) VP_MUST_CHECK;
+/* Copies the node spec->n_nodes times. */
+vp_status_t vp_spec_expand_one(const vp_spec_t *spec, const char *file, vp_model_t **model_p,
+                               vp_error_t *error) VP_MUST_CHECK;
 
 #endif

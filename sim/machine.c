@@ -125,6 +125,9 @@ static uint64_t perturb(uint64_t bytes_per_s, const vp_machine_options_t *option
 
 static int table_of(vp_resource_kind_t kind)
 {
+    if (kind == VP_RESOURCE_GPU_LINK) {
+        return VP_CONTENTION_GPU;
+    }
     return kind == VP_RESOURCE_NIC_TX || kind == VP_RESOURCE_NIC_RX ? VP_CONTENTION_NIC
                                                                     : VP_CONTENTION_UPLINK;
 }

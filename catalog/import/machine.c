@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "catalog/pci.h"
 
 vp_hardware_t *vp_hardware_create(const char *format)
 {
@@ -173,51 +174,17 @@ bool vp_hardware_is_nearest(const vp_hardware_t *machine, uint32_t gpu_idx, uint
     return true;
 }
 
-/* Hexadecimal digits up to `stop`; false unless there are 1 .. max_digits of them. */
-static bool parse_hex(const char **text, char stop, size_t max_digits, uint32_t max,
-                      uint32_t *value_p)
-{
-    const char *end = strchr(*text, stop);
-    size_t n = end == NULL ? 0 : (size_t)(end - *text);
-    uint32_t value = 0;
-    size_t i;
-
-    if (end == NULL || n == 0 || n > max_digits || strspn(*text, "0123456789abcdefABCDEF") < n) {
-        return false;
-    }
-    for (i = 0; i < n; i++) {
-        char digit = (*text)[i];
-
-        value = value * 16 + (uint32_t)(digit <= '9' ? digit - '0' : (digit | 32) - 'a' + 10);
-    }
-    if (value > max) {
-        return false;
-    }
-    *text = stop == '\0' ? end : end + 1;
-    *value_p = value;
-    return true;
-}
-
 bool vp_hw_pci_parse(const char *text, vp_hw_pci_t *pci_p)
 {
-    const char *colon = strchr(text, ':');
-    uint32_t domain = 0;
-    uint32_t bus;
-    uint32_t device;
-    uint32_t function;
+    vp_pci_t pci;
 
-    if (colon != NULL && strchr(colon + 1, ':') != NULL &&
-        !parse_hex(&text, ':', 8, UINT32_MAX, &domain)) {
+    if (!vp_pci_parse(text, &pci)) {
         return false;
     }
-    if (!parse_hex(&text, ':', 2, 0xff, &bus) || !parse_hex(&text, '.', 2, 0x1f, &device) ||
-        !parse_hex(&text, '\0', 1, 7, &function)) {
-        return false;
-    }
-    *pci_p = (vp_hw_pci_t){.domain = domain,
-                           .bus = (uint8_t)bus,
-                           .device = (uint8_t)device,
-                           .function = (uint8_t)function,
+    *pci_p = (vp_hw_pci_t){.domain = (uint32_t)(pci >> 16),
+                           .bus = (uint8_t)(pci >> 8),
+                           .device = (uint8_t)(pci >> 3 & 0x1f),
+                           .function = (uint8_t)(pci & 7),
                            .is_known = true};
     return true;
 }

@@ -20,7 +20,7 @@ vp_status_t vp_import_model(const char *where, const char *text, size_t n_bytes,
     }
     status = vp_spec_read(&document, &choice, &spec);
     if (status == VP_OK) {
-        status = vp_spec_expand(&spec, where, model_p, error);
+        status = vp_spec_expand_one(&spec, where, model_p, error);
     }
     vp_spec_clear(&spec);
     vp_json_close(&document);
@@ -37,6 +37,14 @@ static uint32_t count_gpus(const vp_model_t *model)
     return n;
 }
 
+static json_t *pci_json(const vp_model_t *model, uint32_t rank)
+{
+    char text[VP_PCI_TEXT_BYTES];
+
+    vp_pci_format(model->rank_pci == NULL ? VP_PCI_UNKNOWN : model->rank_pci[rank], text);
+    return text[0] == '\0' ? json_null() : json_string(text);
+}
+
 static json_t *gpus_json(const vp_model_t *model, uint32_t n_gpus)
 {
     json_t *list = json_array();
@@ -45,10 +53,10 @@ static json_t *gpus_json(const vp_model_t *model, uint32_t n_gpus)
 
     for (i = 0; i < n_gpus; i++) {
         (void)snprintf(name, sizeof(name), "rank %" PRIu32, i);
-        if (json_array_append_new(list, json_pack("{s:I, s:s, s:n, s:I, s:I}", "index",
-                                                  (json_int_t)i, "name", name, "pci", "group",
-                                                  (json_int_t)model->rank_group[i], "rank",
-                                                  (json_int_t)i)) != 0) {
+        if (json_array_append_new(
+                list, json_pack("{s:I, s:s, s:o, s:I, s:I}", "index", (json_int_t)i, "name", name,
+                                "pci", pci_json(model, i), "group",
+                                (json_int_t)model->rank_group[i], "rank", (json_int_t)i)) != 0) {
             json_decref(list);
             return NULL;
         }

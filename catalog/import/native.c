@@ -339,21 +339,40 @@ static vp_status_t add_paths(vp_native_writer_t *writer)
     return VP_OK;
 }
 
-static void add_groups(vp_native_writer_t *writer, json_t *switches)
+/* The GPUs of a group: a list with their addresses, or just their number. */
+static json_t *group_gpus(vp_native_writer_t *writer, uint32_t group)
 {
     const vp_hardware_t *machine = writer->machine;
-    char name[VP_HW_NAME_BYTES];
-    uint32_t group;
+    json_t *list = json_array();
+    bool is_known = false;
+    json_t *result;
     uint32_t i;
 
-    for (group = 0; group < machine->n_groups; group++) {
-        json_int_t n_gpus = 0;
+    for (i = 0; i < machine->n_gpus; i++) {
+        const vp_hw_pci_t *pci = &machine->objects[machine->gpus[i]].pci;
+        char address[VP_HW_NAME_BYTES];
 
-        for (i = 0; i < machine->n_gpus; i++) {
-            n_gpus += machine->gpu_group[i] == group;
+        if (machine->gpu_group[i] == group) {
+            vp_hw_pci_format(pci, address);
+            vp_native_append(writer, list,
+                             pci->is_known ? json_pack("{s:s}", "pci", address) : json_object());
+            is_known = is_known || pci->is_known;
         }
+    }
+    result = is_known ? json_incref(list) : json_integer((json_int_t)json_array_size(list));
+    json_decref(list);
+    return result;
+}
+
+static void add_groups(vp_native_writer_t *writer, json_t *switches)
+{
+    char name[VP_HW_NAME_BYTES];
+    uint32_t group;
+
+    for (group = 0; group < writer->machine->n_groups; group++) {
         (void)snprintf(name, sizeof(name), "sw%" PRIu32, group);
-        vp_native_append(writer, switches, json_pack("{s:s, s:I}", "name", name, "gpus", n_gpus));
+        vp_native_append(writer, switches,
+                         json_pack("{s:s, s:o}", "name", name, "gpus", group_gpus(writer, group)));
     }
 }
 

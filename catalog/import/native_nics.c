@@ -77,6 +77,7 @@ static vp_status_t add_nic(vp_native_writer_t *writer, const vp_nic_place_t *pla
     const vp_hw_object_t *card = &writer->machine->objects[place->card];
     vp_native_rate_t rate = {place->bytes_per_s, place->origin};
     json_t *serves = json_array();
+    json_t *item;
     char group[VP_HW_NAME_BYTES];
     char class[VP_NATIVE_TEXT_BYTES];
     char rate_name[VP_HW_NAME_BYTES];
@@ -86,14 +87,19 @@ static vp_status_t add_nic(vp_native_writer_t *writer, const vp_nic_place_t *pla
     (void)snprintf(class, sizeof(class), "nic-%s", card->name);
     (void)snprintf(group, sizeof(group), "sw%" PRIu32, place->group);
     status = add_services(writer, serves, place, nic_idx, rail_of(writer, group));
-    vp_native_append(writer, writer->nics,
-                     json_pack("{s:s, s:s, s:s, s:s}", "name", card->name, "switch", group, "rate",
-                               rate_name, "class", class));
+    item = json_pack("{s:s, s:s, s:s, s:s}", "name", card->name, "switch", group, "rate", rate_name,
+                     "class", class);
     if (json_array_size(serves) > 0) {
-        vp_native_set(writer, json_array_get(writer->nics, json_array_size(writer->nics) - 1),
-                      "serves", json_incref(serves));
+        vp_native_set(writer, item, "serves", json_incref(serves));
     }
     json_decref(serves);
+    if (card->pci.is_known) {
+        char address[VP_HW_NAME_BYTES];
+
+        vp_hw_pci_format(&card->pci, address);
+        vp_native_set(writer, item, "pci", json_string(address));
+    }
+    vp_native_append(writer, writer->nics, item);
     vp_native_set(writer, writer->hardware, class,
                   json_pack("{s:s, s:s}", "tls", place->tls, "devices", place->devices));
     vp_native_set(writer, writer->local, class,

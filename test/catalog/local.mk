@@ -2,6 +2,7 @@
 if VP_WITH_CHECK
 check_PROGRAMS += \
 	test/unit/test_base \
+	test/catalog/test_assemble \
 	test/catalog/test_build \
 	test/catalog/test_host \
 	test/catalog/test_model \
@@ -11,6 +12,7 @@ check_PROGRAMS += \
 	test/catalog/test_view
 TESTS += \
 	test/unit/test_base \
+	test/catalog/test_assemble \
 	test/catalog/test_build \
 	test/catalog/test_host \
 	test/catalog/test_model \
@@ -23,6 +25,14 @@ endif
 test_unit_test_base_SOURCES = test/unit/test_base.c
 test_unit_test_base_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 test_unit_test_base_LDADD = base/libvp_base.la $(CHECK_LIBS)
+
+test_catalog_test_assemble_SOURCES = test/catalog/test_assemble.c
+test_catalog_test_assemble_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+test_catalog_test_assemble_LDADD = \
+	catalog/libvp_catalog_build.la \
+	catalog/libvp_catalog.la \
+	base/libvp_base.la \
+	$(JANSSON_LIBS) $(CHECK_LIBS)
 
 test_catalog_test_build_SOURCES = \
 	test/catalog/brute_force.c test/catalog/brute_force.h \

@@ -398,10 +398,10 @@ START_TEST(messages_tell_the_damage)
     ck_assert_int_eq(decode(data, n_bytes, &error), VP_ERR_BAD_INPUT);
     ck_assert_ptr_nonnull(strstr(error.text, "not a catalog file"));
     data[0] ^= 1;
-    data[AT_VERSION] = 1;
-    ck_assert_int_eq(decode(data, n_bytes, &error), VP_ERR_UNSUPPORTED);
-    ck_assert_ptr_nonnull(strstr(error.text, "version 1, this program reads version 2"));
     data[AT_VERSION] = 2;
+    ck_assert_int_eq(decode(data, n_bytes, &error), VP_ERR_UNSUPPORTED);
+    ck_assert_ptr_nonnull(strstr(error.text, "version 2, this program reads version 3"));
+    data[AT_VERSION] = 3;
     data[n_bytes - 1] ^= 1;
     ck_assert_int_eq(decode(data, n_bytes, &error), VP_ERR_BAD_INPUT);
     ck_assert_ptr_nonnull(strstr(error.text, "corrupted"));

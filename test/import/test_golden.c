@@ -116,7 +116,10 @@ static void check_native(const char *file, const json_t *report, const json_t *g
                   json_array_size(groups));
     json_array_foreach(groups, i, group)
     {
-        ck_assert_int_eq(json_integer_value(json_object_get(json_array_get(switches, i), "gpus")),
+        const json_t *gpus = json_object_get(json_array_get(switches, i), "gpus");
+
+        ck_assert_int_eq(json_is_array(gpus) ? (json_int_t)json_array_size(gpus)
+                                             : json_integer_value(gpus),
                          (json_int_t)json_array_size(group));
     }
 }

@@ -56,7 +56,7 @@ static void add_nics(vp_model_t *model, const test_shape_t *shape)
 
         (void)snprintf(name, sizeof(name), "node%u/nic%u", node, index);
         model->nics[i] = (vp_nic_t){vp_string_copy(name),   node,    group, model->n_resources,
-                                    model->n_resources + 1, 50 * GB, 0};
+                                    model->n_resources + 1, 50 * GB, 0,     VP_PCI_UNKNOWN};
         model->n_nics++;
         (void)snprintf(name, sizeof(name), "node%u/nic%u:tx", node, index);
         add_resource(model, node, VP_RESOURCE_NIC_TX, 50 * GB, name);
