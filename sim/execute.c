@@ -6,11 +6,11 @@
 
 #include "base/array.h"
 
-static const char *const texts[] = {"barrier", "free", "deps"};
+static const char *const texts[] = {"barrier", "free", "deps", "window"};
 
 const char *vp_execution_text(vp_execution_t execution)
 {
-    return (unsigned)execution < 3 ? texts[execution] : "unknown";
+    return (unsigned)execution < 4 ? texts[execution] : "unknown";
 }
 
 bool vp_execution_parse(const char *text, vp_execution_t *execution_p)
@@ -26,14 +26,41 @@ bool vp_execution_parse(const char *text, vp_execution_t *execution_p)
     return false;
 }
 
-/* One execution under way. A port is a rank's way out, its way in, or a resource. */
+vp_execution_t vp_execution_of(const vp_plan_t *plan, vp_execution_t asked)
+{
+    switch (plan->form.order) {
+    case VP_PLAN_CONCURRENT:
+        return VP_EXECUTION_WINDOW;
+    case VP_PLAN_LIST:
+        return asked == VP_EXECUTION_BARRIER ? VP_EXECUTION_DEPS : asked;
+    default:
+        return asked;
+    }
+}
+
+/* A lane at one of its ports: a rank's way out, its way in, or a resource. */
+typedef struct user {
+    uint32_t flow;
+    uint32_t next; /* in play_t's users; UINT32_MAX: none */
+} user_t;
+
+/* The lanes of the last two activations that used a port. */
+typedef struct port {
+    uint32_t activation; /* of `now` */
+    uint32_t now;        /* first of a list in play_t's users; UINT32_MAX: empty */
+    uint32_t before;
+} port_t;
+
+/* One execution under way. */
 typedef struct play {
     vp_machine_t *machine;
     const vp_plan_t *plan;
     const vp_execute_options_t *options;
     uint32_t preamble; /* gate that opens after planning; VP_NO_GATE */
-    uint32_t *last;    /* [ports] latest lane's flow of each port; UINT32_MAX */
-    uint32_t *queues;  /* [n_ranks] */
+    port_t *ports;     /* [links] */
+    user_t *users;     /* of all ports */
+    size_t n_users, capacity_users;
+    uint32_t *queues; /* [n_ranks] */
 } play_t;
 
 static vp_status_t add_preamble(play_t *play, vp_error_t *error)
@@ -101,14 +128,16 @@ static vp_status_t play_barrier(play_t *play, vp_error_t *error)
     return status;
 }
 
-static vp_status_t play_free(play_t *play, vp_error_t *error)
+/* Each source runs its lanes in plan order, as many at a time as the plan's window. */
+static vp_status_t play_queues(play_t *play, vp_error_t *error)
 {
     vp_status_t status = VP_OK;
     uint32_t rank;
     size_t i;
 
     for (rank = 0; status == VP_OK && rank < play->plan->n_ranks; rank++) {
-        status = vp_network_add_queue(play->machine->network, 1, &play->queues[rank], error);
+        status = vp_network_add_queue(play->machine->network, play->plan->form.window,
+                                      &play->queues[rank], error);
     }
     for (i = 0; status == VP_OK && i < play->plan->n_lanes; i++) {
         const vp_lane_t *lane = &play->plan->lanes[i];
@@ -118,34 +147,68 @@ static vp_status_t play_free(play_t *play, vp_error_t *error)
     return status;
 }
 
+/* `gate` opens after the lanes of a list. */
+static vp_status_t wait_for(play_t *play, uint32_t gate, uint32_t first, bool *waits_p,
+                            vp_error_t *error)
+{
+    vp_status_t status = VP_OK;
+    uint32_t at;
+
+    for (at = first; status == VP_OK && at != UINT32_MAX; at = play->users[at].next) {
+        status = vp_network_wait(play->machine->network, gate, play->users[at].flow, error);
+        *waits_p = true;
+    }
+    return status;
+}
+
+/* Whether two lists name the same lanes: both ports had one and the same lane last. */
+static bool is_same(const play_t *play, uint32_t one, uint32_t other)
+{
+    return one != UINT32_MAX && other != UINT32_MAX && play->users[one].next == UINT32_MAX &&
+           play->users[other].next == UINT32_MAX &&
+           play->users[one].flow == play->users[other].flow;
+}
+
+static vp_status_t use_port(play_t *play, port_t *port, uint32_t flow, vp_error_t *error)
+{
+    if (!vp_array_reserve(&play->users, &play->capacity_users, play->n_users + 1,
+                          sizeof(*play->users))) {
+        return vp_error_no_memory(error, "the execution of a plan");
+    }
+    play->users[play->n_users] = (user_t){flow, port->now};
+    port->now = (uint32_t)play->n_users++;
+    return VP_OK;
+}
+
 /* The ports of a lane are the links of its path. */
 static vp_status_t chain_lane(play_t *play, const vp_lane_t *lane, vp_error_t *error)
 {
-    vp_network_t *network = play->machine->network;
     vp_path_t path;
     uint32_t gate;
     uint32_t flow;
     uint32_t i;
     uint32_t k;
-    bool first = true;
-    vp_status_t status = vp_network_add_gate(network, &gate, error);
+    bool waits = false;
+    vp_status_t status = vp_network_add_gate(play->machine->network, &gate, error);
 
     vp_path_over(play->machine, lane->source, lane->destination, lane->instance, &path);
     for (i = 0; status == VP_OK && i < path.n_links; i++) {
-        uint32_t previous = play->last[path.links[i]];
+        port_t *port = &play->ports[path.links[i]];
 
-        for (k = 0; k < i && play->last[path.links[k]] != previous; k++) {
+        if (port->activation != lane->activation) {
+            *port = (port_t){lane->activation, UINT32_MAX, port->now};
         }
-        if (previous != UINT32_MAX && k == i) {
-            status = vp_network_wait(network, gate, previous, error);
-            first = false;
+        for (k = 0; k < i && !is_same(play, play->ports[path.links[k]].before, port->before); k++) {
+        }
+        if (k == i) {
+            status = wait_for(play, gate, port->before, &waits, error);
         }
     }
     if (status == VP_OK) {
-        status = add_lane(play, lane, first ? play->preamble : gate, VP_NO_QUEUE, &flow, error);
+        status = add_lane(play, lane, waits ? gate : play->preamble, VP_NO_QUEUE, &flow, error);
     }
     for (i = 0; status == VP_OK && i < path.n_links; i++) {
-        play->last[path.links[i]] = flow;
+        status = use_port(play, &play->ports[path.links[i]], flow, error);
     }
     return status;
 }
@@ -161,37 +224,45 @@ static vp_status_t play_deps(play_t *play, vp_error_t *error)
     return status;
 }
 
+static vp_status_t prepare(play_t *play, vp_error_t *error)
+{
+    uint32_t n_links = vp_network_n_links(play->machine->network);
+    uint32_t i;
+
+    play->ports = vp_array_new(n_links, sizeof(*play->ports));
+    play->queues = vp_array_new(play->plan->n_ranks, sizeof(uint32_t));
+    if (play->ports == NULL || play->queues == NULL) {
+        return vp_error_no_memory(error, "the execution of a plan");
+    }
+    for (i = 0; i < n_links; i++) {
+        play->ports[i] = (port_t){UINT32_MAX, UINT32_MAX, UINT32_MAX};
+    }
+    return add_preamble(play, error);
+}
+
 vp_status_t vp_execute_plan(vp_machine_t *machine, const vp_plan_t *plan,
                             const vp_execute_options_t *options, vp_error_t *error)
 {
-    play_t play = {machine, plan, options, VP_NO_GATE, NULL, NULL};
-    uint32_t n_links = vp_network_n_links(machine->network);
-    vp_status_t status;
+    play_t play = {.machine = machine, .plan = plan, .options = options, .preamble = VP_NO_GATE};
+    vp_status_t status = prepare(&play, error);
 
-    play.last = vp_array_new(n_links, sizeof(uint32_t));
-    play.queues = vp_array_new(plan->n_ranks, sizeof(uint32_t));
-    if (play.last == NULL || play.queues == NULL) {
-        status = vp_error_no_memory(error, "the execution of a plan");
-        goto out;
-    }
-    memset(play.last, 0xff, n_links * sizeof(uint32_t));
-    status = add_preamble(&play, error);
     if (status != VP_OK) {
         goto out;
     }
-    switch (options->execution) {
+    switch (vp_execution_of(plan, options->execution)) {
     case VP_EXECUTION_BARRIER:
         status = play_barrier(&play, error);
         break;
-    case VP_EXECUTION_FREE:
-        status = play_free(&play, error);
+    case VP_EXECUTION_DEPS:
+        status = play_deps(&play, error);
         break;
     default:
-        status = play_deps(&play, error);
+        status = play_queues(&play, error);
         break;
     }
 out:
     free(play.queues);
-    free(play.last);
+    free(play.users);
+    free(play.ports);
     return status;
 }

@@ -14,15 +14,26 @@
  * free:    a source posts its lanes in plan order, one after the other.
  * deps:    a lane starts when the previous lanes, in plan order, of its source,
  *          its destination and each of its shared resources are done.
+ *
+ * What a plan's form makes of that: a LIST asked to run with barriers runs by
+ * dependencies, since its lanes would otherwise run one by one. CONCURRENT lanes
+ * have no order but their source's: `window` of them at a time, in plan order,
+ * whatever is asked for. Where lanes of an activation share a rank's link, `free`
+ * posts `window` lanes at a time, and `deps` waits on each port for all lanes
+ * of the last activation before that used it.
  */
 typedef enum vp_execution {
     VP_EXECUTION_BARRIER,
     VP_EXECUTION_FREE,
-    VP_EXECUTION_DEPS
+    VP_EXECUTION_DEPS,
+    VP_EXECUTION_WINDOW /* what CONCURRENT does; cannot be asked for */
 } vp_execution_t;
 
 const char *vp_execution_text(vp_execution_t execution);
 bool vp_execution_parse(const char *text, vp_execution_t *execution_p);
+
+/* How a plan of this form runs when `asked` for. */
+vp_execution_t vp_execution_of(const vp_plan_t *plan, vp_execution_t asked);
 
 typedef struct vp_execute_options {
     vp_execution_t execution;

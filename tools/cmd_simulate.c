@@ -92,9 +92,18 @@ static vp_status_t make_plan(run_t *run, const char *name, uint64_t alpha_ns, vp
     return VP_OK;
 }
 
+static const char *concurrency_of(const vp_plan_t *plan)
+{
+    if (plan->form.order == VP_PLAN_CONCURRENT) {
+        return "lanes of a plan through a window per source";
+    }
+    return plan->form.shares_ports ? "lanes of a plan that share GPU links"
+                                   : "exclusive lanes of a plan";
+}
+
 static vp_status_t simulate_plan(run_t *run, const char *name,
-                                 const vp_simulation_options_t *options,
-                                 vp_simulation_t *simulation_p, vp_error_t *error)
+                                 const vp_simulation_options_t *options, vp_result_t *result,
+                                 vp_error_t *error)
 {
     vp_plan_t *plan;
     vp_status_t status = make_plan(run, name, options->execute.alpha_ns, &plan, error);
@@ -102,8 +111,10 @@ static vp_status_t simulate_plan(run_t *run, const char *name,
     if (status != VP_OK) {
         return status;
     }
+    result->execution = vp_execution_text(vp_execution_of(plan, options->execute.execution));
+    result->concurrency = concurrency_of(plan);
     status = vp_simulate_plan(run->options->is_unaware ? run->model : run->catalog->model, plan,
-                              options, simulation_p, error);
+                              options, &result->simulation, error);
     vp_plan_destroy(plan);
     return status;
 }
@@ -138,9 +149,7 @@ static vp_status_t simulate_one(run_t *run, const char *name, const vp_schedule_
         status = vp_simulate_baseline(run->model, run->demand_bytes, baseline, &simulation,
                                       &result.simulation, error);
     } else {
-        result.execution = vp_execution_text(options->execution);
-        result.concurrency = "exclusive lanes of a plan";
-        status = simulate_plan(run, name, &simulation, &result.simulation, error);
+        status = simulate_plan(run, name, &simulation, &result, error);
     }
     vp_progress_end(&progress);
     return status != VP_OK ? status : vp_report_add(&run->report, &result, error);

@@ -168,6 +168,81 @@ START_TEST(free_waits_for_the_source_only)
 }
 END_TEST
 
+static void set_form(vp_plan_order_t order, uint32_t window, bool shares_ports)
+{
+    const vp_plan_form_t form = {order, window, shares_ports, VP_LINKS_IDEAL};
+
+    vp_plan_builder_set_form(builder, &form);
+}
+
+/*
+ * A list: every lane waits for its own ports only, also where barriers were asked
+ * for. 0 to 1 ends at 1 ms; 0 to 2 follows it, 3 to 4 does not; 1 to 5 waits for
+ * the port into 5 that 4 to 5 holds until 0.5 ms.
+ */
+START_TEST(lists_wait_for_ports_only)
+{
+    set_form(VP_PLAN_LIST, 1, false);
+    lane(0, 1, VP_PATH_PIX, 64 * MB);
+    lane(4, 5, VP_PATH_PIX, 32 * MB);
+    lane(3, 4, VP_PATH_PIX, 16 * MB);
+    lane(0, 2, VP_PATH_PIX, 16 * MB);
+    lane(1, 5, VP_PATH_PXB, 32 * MB);
+    ck_assert_uint_eq(play((vp_execution_t)_i, 10000, 0), 1250000 + 2 * 10000);
+    ck_assert_uint_eq(simulation.time_ns, plan->time_ns);
+    ck_assert_uint_eq(vp_network_flow_start_ns(simulation.machine->network, 2), 0);
+    ck_assert_uint_eq(vp_network_flow_start_ns(simulation.machine->network, 3), 1010000);
+    ck_assert_uint_eq(vp_network_flow_start_ns(simulation.machine->network, 4), 510000);
+    ck_assert_int_eq(vp_execution_of(plan, (vp_execution_t)_i), VP_EXECUTION_DEPS);
+}
+END_TEST
+
+/*
+ * Concurrent lanes, whatever was asked for: with a window of 2 both lanes of 0
+ * share its way out, the third starts when the first is done; 3 to 1 shares the
+ * way into 1 with 0 to 1 until 2 ms.
+ */
+START_TEST(concurrent_lanes_run_through_a_window)
+{
+    set_form(VP_PLAN_CONCURRENT, 2, true);
+    lane(0, 1, VP_PATH_PIX, 32 * MB);
+    lane(0, 2, VP_PATH_PIX, 64 * MB);
+    lane(0, 2, VP_PATH_PIX, 32 * MB);
+    lane(4, 5, VP_PATH_PIX, 128 * MB);
+    ck_assert_uint_eq(play((vp_execution_t)_i, 0, 0), 2000000);
+    ck_assert_uint_eq(vp_network_flow_done_ns(simulation.machine->network, 0), 1000000);
+    ck_assert_uint_eq(vp_network_flow_start_ns(simulation.machine->network, 1), 0);
+    ck_assert_uint_eq(vp_network_flow_start_ns(simulation.machine->network, 2), 1000000);
+    ck_assert_uint_eq(vp_network_flow_done_ns(simulation.machine->network, 1), 2000000);
+    ck_assert_int_eq(vp_execution_of(plan, (vp_execution_t)_i), VP_EXECUTION_WINDOW);
+}
+END_TEST
+
+/*
+ * Shared ports: 0 sends over PIX and NIC at once, 32 MB of its 64 GB/s each; the
+ * next activation's lane out of 0 waits for both, the one out of 4 for none.
+ */
+START_TEST(shared_ports_wait_for_all_lanes_before)
+{
+    set_form(VP_PLAN_ACTIVATIONS, 2, true);
+    lane(0, 1, VP_PATH_PIX, 32 * MB);
+    lane(0, 3, VP_PATH_NIC, 48 * MB);
+    vp_plan_builder_next(builder);
+    lane(0, 2, VP_PATH_PIX, 64 * MB);
+    lane(4, 5, VP_PATH_PIX, 64 * MB);
+    ck_assert_uint_eq(play(VP_EXECUTION_DEPS, 0, 0), 2320000);
+    ck_assert_uint_eq(vp_network_flow_done_ns(simulation.machine->network, 0), 1000000);
+    ck_assert_uint_eq(vp_network_flow_done_ns(simulation.machine->network, 1), 1320000);
+    ck_assert_uint_eq(vp_network_flow_start_ns(simulation.machine->network, 2), 1320000);
+    ck_assert_uint_eq(vp_network_flow_start_ns(simulation.machine->network, 3), 0);
+    ck_assert_uint_eq(play(VP_EXECUTION_BARRIER, 0, 0), 2320000);
+    ck_assert_uint_eq(vp_network_flow_start_ns(simulation.machine->network, 3), 1320000);
+    (void)play(VP_EXECUTION_FREE, 0, 0);
+    ck_assert_uint_eq(vp_network_flow_start_ns(simulation.machine->network, 1), 0);
+    ck_assert_uint_eq(vp_network_flow_start_ns(simulation.machine->network, 2), 1000000);
+}
+END_TEST
+
 START_TEST(planning_and_exchange_are_charged)
 {
     uint64_t without;
@@ -248,6 +323,11 @@ int main(void)
     tcase_add_test(cases, barrier_takes_the_plans_time);
     tcase_add_test(cases, deps_start_when_ports_are_free);
     tcase_add_test(cases, free_waits_for_the_source_only);
+    tcase_add_loop_test(cases, lists_wait_for_ports_only, VP_EXECUTION_BARRIER,
+                        VP_EXECUTION_BARRIER + 1);
+    tcase_add_loop_test(cases, lists_wait_for_ports_only, VP_EXECUTION_DEPS, VP_EXECUTION_DEPS + 1);
+    tcase_add_loop_test(cases, concurrent_lanes_run_through_a_window, 0, 3);
+    tcase_add_test(cases, shared_ports_wait_for_all_lanes_before);
     tcase_add_loop_test(cases, planning_and_exchange_are_charged, 0, 3);
     tcase_add_test(cases, failed_links_take_their_paths);
     tcase_add_test(cases, rate_errors_are_bounded_and_repeat);
