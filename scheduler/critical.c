@@ -51,14 +51,14 @@ static vp_status_t try_run(search_t *search, const vp_greedy_options_t *options,
     return status;
 }
 
-/* Steps of one run, about. */
+/* Steps of one run, about: on average half of the lanes are left. */
 static uint64_t run_steps(const search_t *search, const vp_greedy_options_t *options)
 {
     enum { ACTIVATIONS_PER_JOB = 2 };
     uint64_t n_ranks = search->lanes->jobs->model->n_ranks;
     uint64_t n_activations = ACTIVATIONS_PER_JOB * search->lanes->jobs->n_jobs / n_ranks + 1;
 
-    return n_activations * vp_greedy_steps(options, search->lanes->n_lanes) / 2;
+    return n_activations * vp_greedy_steps(options, search->lanes->n_lanes / 2 + 1);
 }
 
 /*
@@ -77,7 +77,7 @@ static vp_status_t search_thorough(search_t *search, vp_error_t *error)
     uint32_t i;
 
     for (i = 0; i < N_RUNS && i < last_gain + N_IDLE && status == VP_OK; i++) {
-        vp_greedy_options_t options = {.price_squarings = 1 + (i + 2) % N_PRICES,
+        vp_greedy_options_t options = {.price_power = UINT32_C(2) << (i + 2) % N_PRICES,
                                        .n_lengths = 5 + i / N_PRICES % N_LENGTHS,
                                        .length_percent =
                                            percents[i / (N_PRICES * N_LENGTHS) % N_PERCENTS],
@@ -101,29 +101,53 @@ static vp_status_t search_thorough(search_t *search, vp_error_t *error)
     return status;
 }
 
-/* One run, as careful as a small share of the time that the plan will take allows. */
-static vp_status_t search_call(search_t *search, vp_error_t *error)
+/* Work that a call may spend: a small share of the time that the plan will take. */
+static uint64_t call_budget(const search_t *search)
 {
     enum { SHARE = 32 };
     const vp_jobs_t *jobs = search->lanes->jobs;
-    uint64_t load = mean_ticks(search->lanes);
-    uint64_t budget = ((load << search->lanes->tick_shift) +
-                       jobs->alpha_ticks * (jobs->n_jobs / jobs->model->n_ranks + 1)) /
-                      SHARE;
-    vp_greedy_options_t options = {.price_squarings = 3,
-                                   .n_lengths = 3,
-                                   .length_percent = 100,
-                                   .n_swaps = 1,
-                                   .alpha_floor = load / 400};
+    uint64_t load = mean_ticks(search->lanes) << search->lanes->tick_shift;
 
-    budget = jobs->tick_shift > 0 ? UINT64_MAX / 2 : budget;
-    if (run_steps(search, &options) > budget) {
-        options.n_swaps = 0;
+    if (jobs->tick_shift > 0) {
+        return UINT64_MAX / 2;
     }
-    if (run_steps(search, &options) > budget) {
-        options.n_lengths = 1;
+    return (load + jobs->alpha_ticks * (jobs->n_jobs / jobs->model->n_ranks + 1)) / SHARE;
+}
+
+/* Whether the best plan is so far from what ports allow that another run is worth its time. */
+static bool is_poor(const search_t *search)
+{
+    enum { TOLERATED = 12 };
+    uint64_t ideal = search->lanes->peak << search->lanes->tick_shift;
+
+    return search->best->cost > ideal + ideal / TOLERATED;
+}
+
+/* One run, as careful as the budget allows, and others only if that went badly. */
+static vp_status_t search_call(search_t *search, vp_error_t *error)
+{
+    enum { N_RUNS = 3 };
+    static const uint32_t powers[N_RUNS] = {8, 5, 12};
+    uint64_t budget = call_budget(search);
+    vp_status_t status = VP_OK;
+    uint32_t i;
+
+    for (i = 0; i < N_RUNS && status == VP_OK && (i == 0 || is_poor(search)); i++) {
+        vp_greedy_options_t options = {.price_power = powers[i],
+                                       .n_lengths = 4,
+                                       .length_percent = 100,
+                                       .n_refine = 2,
+                                       .alpha_floor = mean_ticks(search->lanes) / 400};
+        uint64_t steps = run_steps(search, &options);
+
+        if (2 * steps > budget) {
+            options.n_lengths = 1;
+            options.n_refine = 1;
+            steps = run_steps(search, &options);
+        }
+        status = try_run(search, &options, budget > 2 * steps ? budget - steps : budget / 4, error);
     }
-    return try_run(search, &options, budget / 2, error);
+    return status;
 }
 
 vp_status_t vp_critical_search(const vp_jobs_t *jobs, const vp_schedule_options_t *options,

@@ -1,226 +1,315 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "scheduler/critical_channel.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-static void weigh(vp_greedy_t *greedy, uint64_t length)
-{
-    uint32_t i;
+#include "base/array.h"
 
-    for (i = 0; i < greedy->n_live; i++) {
-        greedy->weight[greedy->live[i]] = vp_greedy_worth(greedy, greedy->live[i], length);
+/*
+ * Few machines that this planner is for have more than 64 ports, and mostly a
+ * mask is one word: what works on masks is inlined for that case apart.
+ */
+#define MASK_INLINE static inline __attribute__((always_inline))
+
+vp_status_t vp_choice_init(vp_choice_t *choice, const vp_lanes_t *lanes, vp_error_t *error)
+{
+    size_t n_ranks = lanes->jobs->model->n_ranks;
+    size_t n_masks = (size_t)lanes->n_lanes * lanes->n_words;
+
+    *choice = (vp_choice_t){.key = vp_array_new(lanes->n_lanes, sizeof(*choice->key)),
+                            .mask = vp_array_new(n_masks, sizeof(*choice->mask)),
+                            .busy = vp_array_new(lanes->n_words, sizeof(*choice->busy)),
+                            .trial = vp_array_new(lanes->n_words, sizeof(*choice->trial)),
+                            .holder = vp_array_new(lanes->n_ports, sizeof(*choice->holder)),
+                            .added = vp_array_new(n_ranks, sizeof(*choice->added)),
+                            .chosen = vp_array_new(n_ranks, sizeof(*choice->chosen))};
+    while (lanes->n_lanes >> choice->index_bits != 0) {
+        choice->index_bits++;
+    }
+    if (choice->index_bits + VP_LANE_WEIGHT_BITS > 64) {
+        choice->weight_shift = choice->index_bits + VP_LANE_WEIGHT_BITS - 64;
+    }
+    if (choice->key == NULL || choice->mask == NULL || choice->busy == NULL ||
+        choice->trial == NULL || choice->holder == NULL || choice->added == NULL ||
+        choice->chosen == NULL) {
+        vp_choice_release(choice);
+        return vp_error_no_memory(error, "the choice of lanes");
+    }
+    return VP_OK;
+}
+
+void vp_choice_release(vp_choice_t *choice)
+{
+    free(choice->chosen);
+    free(choice->added);
+    free(choice->holder);
+    free(choice->trial);
+    free(choice->busy);
+    free(choice->mask);
+    free(choice->key);
+    *choice = (vp_choice_t){0};
+}
+
+static uint32_t index_of(const vp_choice_t *choice, uint64_t key)
+{
+    return (uint32_t)(~key & ((UINT64_C(1) << choice->index_bits) - 1));
+}
+
+static uint64_t weight_of(const vp_choice_t *choice, uint32_t position)
+{
+    return choice->key[position] >> choice->index_bits;
+}
+
+MASK_INLINE void copy_mask(uint64_t *to, const uint64_t *from, uint32_t n_words)
+{
+    uint32_t w;
+
+    for (w = 0; w < n_words; w++) {
+        to[w] = from[w];
     }
 }
 
-static bool is_heavier(const vp_greedy_t *greedy, uint32_t a, uint32_t b)
+MASK_INLINE void add_mask(uint64_t *to, const uint64_t *mask, uint32_t n_words)
 {
-    return greedy->weight[a] > greedy->weight[b] ||
-           (greedy->weight[a] == greedy->weight[b] && a < b);
-}
+    uint32_t w;
 
-/* Live lanes by descending weight into `order`: merge sort, runs of doubling length. */
-static void sort_by_weight(vp_greedy_t *greedy)
-{
-    uint32_t *from = greedy->order;
-    uint32_t *to = greedy->spare;
-    uint32_t n = greedy->n_live;
-    uint32_t run;
-
-    memcpy(from, greedy->live, n * sizeof(*from));
-    for (run = 1; run < n; run *= 2) {
-        uint32_t *other = from;
-        uint32_t begin;
-
-        for (begin = 0; begin < n; begin += 2 * run) {
-            uint32_t middle = begin + run < n ? begin + run : n;
-            uint32_t end = middle + run < n ? middle + run : n;
-            uint32_t i = begin;
-            uint32_t j = middle;
-            uint32_t at;
-
-            for (at = begin; at < end; at++) {
-                bool first = j == end || (i < middle && is_heavier(greedy, from[i], from[j]));
-
-                to[at] = first ? from[i++] : from[j++];
-            }
-        }
-        from = to;
-        to = other;
+    for (w = 0; w < n_words; w++) {
+        to[w] |= mask[w];
     }
-    greedy->order = from;
-    greedy->spare = to;
 }
 
-static bool fits(const vp_greedy_t *greedy, uint32_t l)
+MASK_INLINE bool meets(const uint64_t *a, const uint64_t *b, uint32_t n_words)
 {
-    const uint64_t *mask = greedy->lanes->masks + (size_t)l * greedy->lanes->n_words;
     uint64_t met = 0;
-    uint32_t i;
+    uint32_t w;
 
-    for (i = 0; i < greedy->lanes->n_words; i++) {
-        met |= mask[i] & greedy->channel.busy[i];
-    }
-    return met == 0;
-}
-
-static void hold(vp_greedy_t *greedy, uint32_t l, bool held)
-{
-    const vp_critical_lane_t *lane = &greedy->lanes->lanes[l];
-    const uint64_t *mask = greedy->lanes->masks + (size_t)l * greedy->lanes->n_words;
-    uint32_t i;
-
-    for (i = 0; i < greedy->lanes->n_words; i++) {
-        if (held) {
-            greedy->channel.busy[i] |= mask[i];
-        } else {
-            greedy->channel.busy[i] &= ~mask[i];
-        }
-    }
-    for (i = 0; i < lane->n_ports && held; i++) {
-        greedy->channel.holder[lane->ports[i]] = l;
-    }
-}
-
-static bool is_held(const vp_greedy_t *greedy, uint32_t port)
-{
-    return (greedy->channel.busy[port / 64] >> (port % 64) & 1) != 0;
-}
-
-static bool meet(const vp_greedy_t *greedy, uint32_t a, uint32_t b)
-{
-    const uint64_t *mask_a = greedy->lanes->masks + (size_t)a * greedy->lanes->n_words;
-    const uint64_t *mask_b = greedy->lanes->masks + (size_t)b * greedy->lanes->n_words;
-    uint64_t met = 0;
-    uint32_t i;
-
-    for (i = 0; i < greedy->lanes->n_words; i++) {
-        met |= mask_a[i] & mask_b[i];
+    for (w = 0; w < n_words; w++) {
+        met |= a[w] & b[w];
     }
     return met != 0;
 }
 
-/* Adds every lane that fits, heaviest first; notes them and returns their weight. */
-static uint64_t fill(vp_greedy_t *greedy, uint32_t *n_added_p)
+/* Keys of all live lanes in their order; returns the largest. Of equals the first is largest. */
+static uint64_t weigh(vp_choice_t *choice, const vp_live_t *live, uint64_t length)
 {
-    uint32_t *open = greedy->open;
-    uint32_t n_open = 0;
+    const uint64_t all = (UINT64_C(1) << choice->index_bits) - 1;
+    uint64_t largest = 0;
+    uint32_t i;
+
+    for (i = 0; i < live->n; i++) {
+        uint64_t weight = vp_live_worth(live, i, length) >> choice->weight_shift;
+        uint64_t key = weight << choice->index_bits | (all - i);
+
+        choice->key[i] = key;
+        largest = key > largest ? key : largest;
+    }
+    return largest;
+}
+
+/* Chooses the heaviest lane, then the heaviest of those that fit beside it, and so on. */
+MASK_INLINE void pick(vp_choice_t *choice, const vp_live_t *live, uint64_t length, uint32_t n_words)
+{
+    uint64_t heaviest = weigh(choice, live, length);
+    const uint64_t *mask = live->mask;
+    uint32_t n = live->n;
+
+    choice->n_chosen = 0;
+    while (n > 0) {
+        uint32_t chosen = index_of(choice, heaviest);
+        const uint64_t *taken = live->mask + (size_t)chosen * n_words;
+        uint32_t n_left = 0;
+        uint32_t i;
+
+        choice->chosen[choice->n_chosen++] = chosen;
+        heaviest = 0;
+        for (i = 0; i < n; i++, mask += n_words) {
+            uint64_t key = choice->key[i];
+
+            if (!meets(mask, taken, n_words)) {
+                copy_mask(choice->mask + (size_t)n_left * n_words, mask, n_words);
+                choice->key[n_left++] = key;
+                heaviest = key > heaviest ? key : heaviest;
+            }
+        }
+        n = n_left;
+        mask = choice->mask;
+    }
+}
+
+/* Descending; keys differ. Shell's method: keys are few. */
+static void sort_keys(uint64_t *key, uint32_t n)
+{
+    static const uint32_t gaps[] = {1750, 701, 301, 132, 57, 19, 5, 1};
+    size_t g;
+
+    for (g = 0; g < sizeof(gaps) / sizeof(gaps[0]); g++) {
+        uint32_t gap = gaps[g];
+        uint32_t i;
+
+        for (i = gap; i < n; i++) {
+            uint64_t moved = key[i];
+            uint32_t at = i;
+
+            for (; at >= gap && key[at - gap] < moved; at -= gap) {
+                key[at] = key[at - gap];
+            }
+            key[at] = moved;
+        }
+    }
+}
+
+/* Adds every lane that fits, heaviest first, to `busy`; notes them and returns their weight. */
+MASK_INLINE uint64_t fill(vp_choice_t *choice, uint32_t n, uint64_t *busy, uint32_t n_words,
+                          uint32_t *n_added_p)
+{
     uint32_t n_added = 0;
-    uint32_t best = 0;
     uint64_t sum = 0;
     uint32_t i;
 
-    for (i = 0; i < greedy->n_live; i++) {
-        uint32_t l = greedy->live[i];
+    for (i = 0; i < n; i++) {
+        const uint64_t *mask = choice->mask + (size_t)i * n_words;
 
-        if (fits(greedy, l)) {
-            best = n_open == 0 || is_heavier(greedy, l, best) ? l : best;
-            open[n_open++] = l;
+        if (!meets(mask, busy, n_words)) {
+            add_mask(busy, mask, n_words);
+            choice->added[n_added++] = i;
+            sum += weight_of(choice, i);
         }
-    }
-    while (n_open > 0) {
-        uint32_t chosen = best;
-        uint32_t n = 0;
-
-        hold(greedy, chosen, true);
-        greedy->added[n_added++] = chosen;
-        sum += greedy->weight[chosen];
-        for (i = 0; i < n_open; i++) {
-            uint32_t l = open[i];
-
-            if (!meet(greedy, l, chosen)) {
-                best = n == 0 || is_heavier(greedy, l, best) ? l : best;
-                open[n++] = l;
-            }
-        }
-        n_open = n;
     }
     *n_added_p = n_added;
     return sum;
 }
 
-/* Puts lane l in place of those in its way, and fills up; takes it back if that loses. */
-static bool exchange(vp_greedy_t *greedy, uint32_t l)
+static const vp_critical_lane_t *lane_at(const vp_greedy_t *greedy, uint32_t position)
 {
-    const vp_critical_lane_t *lane = &greedy->lanes->lanes[l];
-    uint32_t out[VP_JOBS_MAX_PORTS];
+    uint32_t i = index_of(&greedy->choice, greedy->choice.key[position]);
+
+    return &greedy->lanes->lanes[greedy->live.lane[i]];
+}
+
+static bool is_held(const uint64_t *busy, uint32_t port)
+{
+    return (busy[port / 64] >> (port % 64) & 1) != 0;
+}
+
+static void hold(vp_greedy_t *greedy, uint32_t position)
+{
+    const vp_critical_lane_t *lane = lane_at(greedy, position);
+    uint32_t i;
+
+    for (i = 0; i < lane->n_ports; i++) {
+        greedy->choice.holder[lane->ports[i]] = position;
+    }
+}
+
+/* Takes the lanes in the way of another out of `trial`; returns what they weigh. */
+MASK_INLINE uint64_t make_way(vp_choice_t *choice, const vp_critical_lane_t *lane, uint64_t *trial,
+                              uint32_t n_words)
+{
     uint64_t lost = 0;
-    uint64_t gained;
-    uint32_t n_out = 0;
+    uint32_t i;
+    uint32_t w;
+
+    for (i = 0; i < lane->n_ports; i++) {
+        uint32_t met = choice->holder[lane->ports[i]];
+
+        if (is_held(trial, lane->ports[i])) {
+            lost += weight_of(choice, met);
+            for (w = 0; w < n_words; w++) {
+                trial[w] &= ~choice->mask[(size_t)met * n_words + w];
+            }
+        }
+    }
+    return lost;
+}
+
+/* Puts a lane in place of those in its way, and fills up, if that gains. */
+MASK_INLINE bool exchange(vp_greedy_t *greedy, uint32_t position, uint32_t n_words)
+{
+    vp_choice_t *choice = &greedy->choice;
+    const vp_critical_lane_t *lane = lane_at(greedy, position);
+    uint64_t weight = weight_of(choice, position);
+    uint64_t lost;
     uint32_t n_added;
     uint32_t i;
-    uint32_t j;
 
-    if (is_held(greedy, lane->ports[0]) && greedy->channel.holder[lane->ports[0]] == l) {
+    if (is_held(choice->busy, lane->ports[0]) && choice->holder[lane->ports[0]] == position) {
         return false;
     }
-    for (i = 0; i < lane->n_ports; i++) {
-        uint32_t met = greedy->channel.holder[lane->ports[i]];
-
-        if (!is_held(greedy, lane->ports[i])) {
-            continue;
-        }
-        for (j = 0; j < n_out && out[j] != met; j++) {
-        }
-        if (j == n_out) {
-            out[n_out++] = met;
-            lost += greedy->weight[met];
-        }
-    }
-    if (lost >= greedy->weight[l] + greedy->weight[l] / 2) {
+    copy_mask(choice->trial, choice->busy, n_words);
+    lost = make_way(choice, lane, choice->trial, n_words);
+    if (lost >= weight + weight / 2) {
         return false;
     }
-    for (i = 0; i < n_out; i++) {
-        hold(greedy, out[i], false);
+    add_mask(choice->trial, choice->mask + (size_t)position * n_words, n_words);
+    if (weight + fill(choice, greedy->live.n, choice->trial, n_words, &n_added) <= lost) {
+        return false;
     }
-    hold(greedy, l, true);
-    gained = greedy->weight[l] + fill(greedy, &n_added);
-    if (gained > lost) {
-        return true;
-    }
+    copy_mask(choice->busy, choice->trial, n_words);
+    hold(greedy, position);
     for (i = 0; i < n_added; i++) {
-        hold(greedy, greedy->added[i], false);
+        hold(greedy, choice->added[i]);
     }
-    hold(greedy, l, false);
-    for (i = 0; i < n_out; i++) {
-        hold(greedy, out[i], true);
-    }
-    return false;
+    return true;
 }
 
 static void collect_chosen(vp_greedy_t *greedy)
 {
-    vp_channel_choice_t *channel = &greedy->channel;
-    uint32_t i;
+    vp_choice_t *choice = &greedy->choice;
+    uint32_t source;
 
-    channel->n_chosen = 0;
-    for (i = 0; i < greedy->n_live; i++) {
-        uint32_t l = greedy->live[i];
-        uint32_t port = greedy->lanes->lanes[l].ports[0];
+    choice->n_chosen = 0;
+    for (source = 0; source < greedy->lanes->n_sources; source++) {
+        uint32_t port = greedy->lanes->sources[source];
 
-        if (is_held(greedy, port) && channel->holder[port] == l) {
-            channel->chosen[channel->n_chosen++] = l;
+        if (is_held(choice->busy, port)) {
+            choice->chosen[choice->n_chosen++] =
+                index_of(choice, choice->key[choice->holder[port]]);
         }
     }
 }
 
-void vp_greedy_choose(vp_greedy_t *greedy, uint64_t length)
+MASK_INLINE void pick_and_exchange(vp_greedy_t *greedy, uint64_t length, uint32_t n_swaps,
+                                   uint32_t n_words)
 {
+    vp_choice_t *choice = &greedy->choice;
     bool changed = true;
     uint32_t n_added;
     uint32_t pass;
     uint32_t i;
 
-    weigh(greedy, length);
-    memset(greedy->channel.busy, 0, greedy->lanes->n_words * sizeof(*greedy->channel.busy));
-    (void)fill(greedy, &n_added);
-    if (greedy->options->n_swaps > 0) {
-        sort_by_weight(greedy);
+    (void)weigh(choice, &greedy->live, length);
+    sort_keys(choice->key, greedy->live.n);
+    for (i = 0; i < greedy->live.n; i++) {
+        size_t index = index_of(choice, choice->key[i]);
+
+        copy_mask(choice->mask + (size_t)i * n_words, greedy->live.mask + index * n_words, n_words);
     }
-    for (pass = 0; pass < greedy->options->n_swaps && changed; pass++) {
+    memset(choice->busy, 0, n_words * sizeof(*choice->busy));
+    (void)fill(choice, greedy->live.n, choice->busy, n_words, &n_added);
+    for (i = 0; i < n_added; i++) {
+        hold(greedy, choice->added[i]);
+    }
+    for (pass = 0; pass < n_swaps && changed; pass++) {
         changed = false;
-        for (i = 0; i < greedy->n_live; i++) {
-            changed |= exchange(greedy, greedy->order[i]);
+        for (i = 0; i < greedy->live.n; i++) {
+            changed |= exchange(greedy, i, n_words);
         }
     }
     collect_chosen(greedy);
+}
+
+void vp_greedy_choose(vp_greedy_t *greedy, uint64_t length, uint32_t n_swaps)
+{
+    uint32_t n_words = greedy->lanes->n_words;
+
+    if (n_swaps > 0 && n_words == 1) {
+        pick_and_exchange(greedy, length, n_swaps, 1);
+    } else if (n_swaps > 0) {
+        pick_and_exchange(greedy, length, n_swaps, n_words);
+    } else if (n_words == 1) {
+        pick(&greedy->choice, &greedy->live, length, 1);
+    } else {
+        pick(&greedy->choice, &greedy->live, length, n_words);
+    }
 }

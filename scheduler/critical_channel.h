@@ -9,13 +9,30 @@
 
 #include "scheduler/critical_greedy.h"
 
-/* Lanes that can run together, by the port they hold. */
-typedef struct vp_channel_choice {
+/* Lanes of jobs with bytes left, in the order of lanes; what choices read lies side by side. */
+typedef struct vp_live {
+    uint32_t n;
+    uint32_t *lane;  /* [n] */
+    uint64_t *ticks; /* [n] of what is left */
+    uint64_t *part;  /* [n] what it adds to the potential of its ports */
+    uint64_t *price; /* [n] of a tick */
+    uint64_t *whole; /* [n] worth of all that is left */
+    uint64_t *mask;  /* [n][n_words] */
+} vp_live_t;
+
+/* Scratch of a choice. A key is a weight over the complement of an index of a live lane. */
+typedef struct vp_choice {
+    uint32_t index_bits;
+    uint32_t weight_shift;
+    uint64_t *key;    /* [n_lanes] */
+    uint64_t *mask;   /* [n_lanes][n_words] beside the keys */
     uint64_t *busy;   /* [n_words] */
-    uint32_t *holder; /* [n_ports] lane on each busy port */
+    uint64_t *trial;  /* [n_words] */
+    uint32_t *holder; /* [n_ports] position of the key whose lane holds a busy port */
+    uint32_t *added;  /* [n_ranks] positions */
     uint32_t n_chosen;
-    uint32_t *chosen; /* [n_ranks] */
-} vp_channel_choice_t;
+    uint32_t *chosen; /* [n_ranks] indices of live lanes */
+} vp_choice_t;
 
 typedef struct vp_greedy {
     const vp_lanes_t *lanes;
@@ -23,37 +40,35 @@ typedef struct vp_greedy {
     vp_colouring_t *colouring;
     uint64_t alpha;
     uint64_t noise_state;
-    uint32_t n_live;
-    uint32_t *live;      /* [n_lanes] lanes of jobs with bytes left */
-    uint32_t *order;     /* [n_lanes] live lanes by descending weight */
-    uint32_t *spare;     /* [n_lanes] room to sort */
-    uint32_t *open;      /* [n_lanes] lanes that fit beside those chosen */
-    uint64_t *ticks;     /* [n_lanes] of what is left */
-    uint64_t *price;     /* [n_lanes] */
-    uint64_t *weight;    /* [n_lanes] at the length under trial */
-    uint64_t *potential; /* [n_ports] */
+    vp_live_t live;
+    vp_choice_t choice;
+    uint64_t *potential; /* [n_ports] what is left to do on each */
+    uint64_t *price;     /* [n_ports] */
     uint64_t *rest;      /* [n_jobs] bytes left */
+    bool *is_touched;    /* [n_jobs] by the last activation */
+    uint32_t *touched;   /* [n_best] those jobs */
     uint64_t *lengths;   /* [n_lanes] scratch */
-    uint32_t *added;     /* [n_ranks] scratch */
-    vp_channel_choice_t channel;
     uint32_t n_best;
-    uint32_t *best; /* [n_ranks] lanes of the best channel */
+    uint32_t *best; /* [n_ranks] indices of live lanes of the best channel */
     uint64_t best_ticks;
     uint64_t best_value; /* of the best channel, over best_ticks + alpha */
 } vp_greedy_t;
 
-/* What a lane is worth in an activation of some length: finishing a job earns its overhead back. */
-static inline uint64_t vp_greedy_worth(const vp_greedy_t *greedy, uint32_t l, uint64_t length)
+/* What live lane i is worth in an activation of some length. */
+static inline uint64_t vp_live_worth(const vp_live_t *live, uint32_t i, uint64_t length)
 {
-    uint64_t ticks = greedy->ticks[l];
-
-    return greedy->price[l] * (ticks <= length ? ticks + greedy->alpha : length);
+    return live->ticks[i] <= length ? live->whole[i] : live->price[i] * length;
 }
 
+vp_status_t vp_choice_init(vp_choice_t *choice, const vp_lanes_t *lanes,
+                           vp_error_t *error) VP_MUST_CHECK;
+/* Also after a failed or never made init of a zeroed record. */
+void vp_choice_release(vp_choice_t *choice);
+
 /*
- * Chooses lanes without a common port for an activation of this length:
- * heaviest first, then by exchange. Fills `channel`.
+ * Chooses live lanes without a common port for an activation of this length:
+ * heaviest first, then by up to n_swaps passes of exchange.
  */
-void vp_greedy_choose(vp_greedy_t *greedy, uint64_t length);
+void vp_greedy_choose(vp_greedy_t *greedy, uint64_t length, uint32_t n_swaps);
 
 #endif

@@ -12,47 +12,66 @@ enum { MAX_LENGTHS = 8, N_EXTRA = 2 };
 static void release(vp_greedy_t *greedy)
 {
     free(greedy->best);
-    free(greedy->channel.chosen);
-    free(greedy->channel.holder);
-    free(greedy->channel.busy);
-    free(greedy->added);
     free(greedy->lengths);
+    free(greedy->touched);
+    free(greedy->is_touched);
     free(greedy->rest);
-    free(greedy->potential);
-    free(greedy->weight);
     free(greedy->price);
-    free(greedy->ticks);
-    free(greedy->open);
-    free(greedy->spare);
-    free(greedy->order);
-    free(greedy->live);
+    free(greedy->potential);
+    free(greedy->live.mask);
+    free(greedy->live.whole);
+    free(greedy->live.price);
+    free(greedy->live.part);
+    free(greedy->live.ticks);
+    free(greedy->live.lane);
+    vp_choice_release(&greedy->choice);
 }
 
 static bool make_room(vp_greedy_t *greedy)
 {
     const vp_lanes_t *lanes = greedy->lanes;
-    size_t n_ranks = lanes->jobs->model->n_ranks;
+    vp_live_t *live = &greedy->live;
+    size_t n_lanes = lanes->n_lanes;
 
-    greedy->live = vp_array_new(lanes->n_lanes, sizeof(*greedy->live));
-    greedy->order = vp_array_new(lanes->n_lanes, sizeof(*greedy->order));
-    greedy->spare = vp_array_new(lanes->n_lanes, sizeof(*greedy->spare));
-    greedy->open = vp_array_new(lanes->n_lanes, sizeof(*greedy->open));
-    greedy->ticks = vp_array_new(lanes->n_lanes, sizeof(*greedy->ticks));
-    greedy->price = vp_array_new(lanes->n_lanes, sizeof(*greedy->price));
-    greedy->weight = vp_array_new(lanes->n_lanes, sizeof(*greedy->weight));
+    live->lane = vp_array_new(n_lanes, sizeof(*live->lane));
+    live->ticks = vp_array_new(n_lanes, sizeof(*live->ticks));
+    live->part = vp_array_new(n_lanes, sizeof(*live->part));
+    live->price = vp_array_new(n_lanes, sizeof(*live->price));
+    live->whole = vp_array_new(n_lanes, sizeof(*live->whole));
+    live->mask = vp_array_new(n_lanes * lanes->n_words, sizeof(*live->mask));
     greedy->potential = vp_array_new(lanes->n_ports, sizeof(*greedy->potential));
+    greedy->price = vp_array_new(lanes->n_ports, sizeof(*greedy->price));
     greedy->rest = vp_array_new(lanes->jobs->n_jobs, sizeof(*greedy->rest));
-    greedy->lengths = vp_array_new(lanes->n_lanes, sizeof(*greedy->lengths));
-    greedy->added = vp_array_new(n_ranks, sizeof(*greedy->added));
-    greedy->channel.busy = vp_array_new(lanes->n_words, sizeof(*greedy->channel.busy));
-    greedy->channel.holder = vp_array_new(lanes->n_ports, sizeof(*greedy->channel.holder));
-    greedy->channel.chosen = vp_array_new(n_ranks, sizeof(*greedy->channel.chosen));
-    greedy->best = vp_array_new(n_ranks, sizeof(*greedy->best));
-    return greedy->live != NULL && greedy->order != NULL && greedy->spare != NULL &&
-           greedy->open != NULL && greedy->ticks != NULL && greedy->price != NULL &&
-           greedy->weight != NULL && greedy->potential != NULL && greedy->rest != NULL &&
-           greedy->lengths != NULL && greedy->added != NULL && greedy->channel.busy != NULL &&
-           greedy->channel.holder != NULL && greedy->channel.chosen != NULL && greedy->best != NULL;
+    greedy->is_touched = vp_array_new(lanes->jobs->n_jobs, sizeof(*greedy->is_touched));
+    greedy->touched = vp_array_new(lanes->jobs->model->n_ranks, sizeof(*greedy->touched));
+    greedy->lengths = vp_array_new(n_lanes, sizeof(*greedy->lengths));
+    greedy->best = vp_array_new(lanes->jobs->model->n_ranks, sizeof(*greedy->best));
+    return live->lane != NULL && live->ticks != NULL && live->part != NULL && live->price != NULL &&
+           live->whole != NULL && live->mask != NULL && greedy->potential != NULL &&
+           greedy->price != NULL && greedy->rest != NULL && greedy->is_touched != NULL &&
+           greedy->touched != NULL && greedy->lengths != NULL && greedy->best != NULL;
+}
+
+/* Takes what live lane i adds off its ports' potentials, or adds what it does now. */
+static void subtract_part(vp_greedy_t *greedy, uint32_t i)
+{
+    const vp_critical_lane_t *lane = &greedy->lanes->lanes[greedy->live.lane[i]];
+    uint32_t p;
+
+    for (p = 0; p < lane->n_ports; p++) {
+        greedy->potential[lane->ports[p]] -= greedy->live.part[i];
+    }
+}
+
+static void add_part(vp_greedy_t *greedy, uint32_t i)
+{
+    const vp_critical_lane_t *lane = &greedy->lanes->lanes[greedy->live.lane[i]];
+    uint32_t p;
+
+    greedy->live.part[i] = (greedy->live.ticks[i] + greedy->alpha) * lane->share >> VP_SHARE_BITS;
+    for (p = 0; p < lane->n_ports; p++) {
+        greedy->potential[lane->ports[p]] += greedy->live.part[i];
+    }
 }
 
 static void start(vp_greedy_t *greedy)
@@ -65,10 +84,13 @@ static void start(vp_greedy_t *greedy)
     greedy->alpha =
         lanes->alpha > greedy->options->alpha_floor ? lanes->alpha : greedy->options->alpha_floor;
     for (l = 0; l < lanes->n_lanes; l++) {
-        greedy->live[l] = l;
-        greedy->ticks[l] = lanes->lanes[l].ticks;
+        greedy->live.lane[l] = l;
+        greedy->live.ticks[l] = lanes->lanes[l].ticks;
+        add_part(greedy, l);
     }
-    greedy->n_live = lanes->n_lanes;
+    greedy->live.n = lanes->n_lanes;
+    memcpy(greedy->live.mask, lanes->masks,
+           (size_t)lanes->n_lanes * lanes->n_words * sizeof(*lanes->masks));
     for (j = 0; j < lanes->jobs->n_jobs; j++) {
         greedy->rest[j] = lanes->jobs->jobs[j].n_bytes;
     }
@@ -84,47 +106,35 @@ static uint64_t draw(uint64_t *state_p)
     return z ^ (z >> 31);
 }
 
-/* What ports still have to do under the path split; returns the port with most, the first of
- * equals. */
-static uint32_t set_potentials(vp_greedy_t *greedy)
+/* The port with most left to do, the first of equals. */
+static uint32_t find_critical(const vp_greedy_t *greedy)
 {
-    const vp_lanes_t *lanes = greedy->lanes;
     uint32_t most = 0;
-    uint32_t i;
     uint32_t p;
 
-    memset(greedy->potential, 0, lanes->n_ports * sizeof(*greedy->potential));
-    for (i = 0; i < greedy->n_live; i++) {
-        const vp_critical_lane_t *lane = &lanes->lanes[greedy->live[i]];
-        uint64_t part = (greedy->ticks[greedy->live[i]] + greedy->alpha) * lane->share;
-
-        for (p = 0; p < lane->n_ports; p++) {
-            greedy->potential[lane->ports[p]] += part >> VP_SHARE_BITS;
-        }
-    }
-    for (p = 1; p < lanes->n_ports; p++) {
+    for (p = 1; p < greedy->lanes->n_ports; p++) {
         most = greedy->potential[p] > greedy->potential[most] ? p : most;
     }
     return most;
 }
 
-static void set_prices(vp_greedy_t *greedy, uint32_t most)
+static void set_prices(vp_greedy_t *greedy, uint64_t largest)
 {
     const vp_lanes_t *lanes = greedy->lanes;
-    uint64_t largest = greedy->potential[most] > 0 ? greedy->potential[most] : 1;
+    vp_live_t *live = &greedy->live;
     uint32_t i;
     uint32_t p;
 
     for (p = 0; p < lanes->n_ports; p++) {
-        greedy->potential[p] =
-            vp_power(vp_fraction(greedy->potential[p], largest), greedy->options->price_squarings);
+        greedy->price[p] = vp_power(vp_fraction(greedy->potential[p], largest > 0 ? largest : 1),
+                                    greedy->options->price_power);
     }
-    for (i = 0; i < greedy->n_live; i++) {
-        const vp_critical_lane_t *lane = &lanes->lanes[greedy->live[i]];
+    for (i = 0; i < live->n; i++) {
+        const vp_critical_lane_t *lane = &lanes->lanes[live->lane[i]];
         uint64_t price = 1;
 
         for (p = 0; p < lane->n_ports; p++) {
-            price += greedy->potential[lane->ports[p]];
+            price += greedy->price[lane->ports[p]];
         }
         if (greedy->options->noise > 0) {
             uint64_t factor = VP_SHARE_ONE - greedy->options->noise / 2 +
@@ -132,7 +142,9 @@ static void set_prices(vp_greedy_t *greedy, uint32_t most)
 
             price = (price * factor >> VP_SHARE_BITS) + 1;
         }
-        greedy->price[greedy->live[i]] = price;
+        /* Bytes are worth no more on a slow way. Finishing a job earns its overhead back. */
+        live->whole[i] = price * ((live->ticks[i] * lane->speed >> VP_SHARE_BITS) + greedy->alpha);
+        live->price[i] = (price * lane->speed >> VP_SHARE_BITS) + 1;
     }
 }
 
@@ -152,18 +164,18 @@ static void sort_lengths(uint64_t *lengths, uint32_t n)
 }
 
 /* Candidates: quantiles of the jobs on the critical port, and parts of the longest. */
-static uint32_t choose_lengths(vp_greedy_t *greedy, uint32_t most, uint64_t *candidates)
+static uint32_t choose_lengths(vp_greedy_t *greedy, uint32_t critical, uint64_t *candidates)
 {
-    const vp_lanes_t *lanes = greedy->lanes;
+    const vp_live_t *live = &greedy->live;
+    const uint64_t *masks = live->mask + critical / 64;
+    uint32_t n_words = greedy->lanes->n_words;
     uint32_t n_lengths = greedy->options->n_lengths;
     uint32_t n = 0;
     uint32_t i;
 
-    for (i = 0; i < greedy->n_live; i++) {
-        uint32_t l = greedy->live[i];
-
-        if (lanes->masks[(size_t)l * lanes->n_words + most / 64] >> (most % 64) & 1) {
-            greedy->lengths[n++] = greedy->ticks[l];
+    for (i = 0; i < live->n; i++) {
+        if ((masks[(size_t)i * n_words] >> (critical % 64) & 1) != 0) {
+            greedy->lengths[n++] = live->ticks[i];
         }
     }
     sort_lengths(greedy->lengths, n);
@@ -183,12 +195,12 @@ static uint32_t choose_lengths(vp_greedy_t *greedy, uint32_t most, uint64_t *can
 /* Keeps the channel at this length if its worth over length and overhead is the best so far. */
 static void judge(vp_greedy_t *greedy, uint64_t length)
 {
-    const vp_channel_choice_t *channel = &greedy->channel;
+    const vp_choice_t *choice = &greedy->choice;
     uint64_t value = 0;
     uint32_t i;
 
-    for (i = 0; i < channel->n_chosen; i++) {
-        value += vp_greedy_worth(greedy, channel->chosen[i], length);
+    for (i = 0; i < choice->n_chosen; i++) {
+        value += vp_live_worth(&greedy->live, choice->chosen[i], length);
     }
     if (greedy->n_best > 0 && (vp_uint128_t)value * (greedy->best_ticks + greedy->alpha) <=
                                   (vp_uint128_t)greedy->best_value * (length + greedy->alpha)) {
@@ -196,26 +208,36 @@ static void judge(vp_greedy_t *greedy, uint64_t length)
     }
     greedy->best_value = value;
     greedy->best_ticks = length;
-    greedy->n_best = channel->n_chosen;
-    memcpy(greedy->best, channel->chosen, channel->n_chosen * sizeof(*greedy->best));
+    greedy->n_best = choice->n_chosen;
+    memcpy(greedy->best, choice->chosen, choice->n_chosen * sizeof(*greedy->best));
+}
+
+/* Judges the channel for a length, at that length and at those of its lanes. */
+static void try_length(vp_greedy_t *greedy, uint64_t length, uint32_t n_swaps)
+{
+    uint32_t i;
+
+    vp_greedy_choose(greedy, length, n_swaps);
+    judge(greedy, length);
+    for (i = 0; i < greedy->choice.n_chosen; i++) {
+        judge(greedy, greedy->live.ticks[greedy->choice.chosen[i]] + 1);
+    }
 }
 
 static void choose_channel(vp_greedy_t *greedy)
 {
     uint64_t candidates[MAX_LENGTHS + N_EXTRA];
-    uint32_t most = set_potentials(greedy);
-    uint32_t n = choose_lengths(greedy, most, candidates);
+    uint32_t critical = find_critical(greedy);
+    uint32_t n = choose_lengths(greedy, critical, candidates);
     uint32_t i;
-    uint32_t j;
 
-    set_prices(greedy, most);
+    set_prices(greedy, greedy->potential[critical]);
     greedy->n_best = 0;
     for (i = 0; i < n; i++) {
-        vp_greedy_choose(greedy, candidates[i]);
-        judge(greedy, candidates[i]);
-        for (j = 0; j < greedy->channel.n_chosen; j++) {
-            judge(greedy, greedy->ticks[greedy->channel.chosen[j]] + 1);
-        }
+        try_length(greedy, candidates[i], greedy->options->n_swaps);
+    }
+    if (greedy->options->n_refine > 0) {
+        try_length(greedy, greedy->best_ticks, greedy->options->n_refine);
     }
 }
 
@@ -238,7 +260,7 @@ static vp_status_t append(vp_greedy_t *greedy, vp_error_t *error)
     vp_status_t status = vp_colouring_open(greedy->colouring, &colour, error);
 
     for (i = 0; i < greedy->n_best && status == VP_OK; i++) {
-        const vp_critical_lane_t *lane = &greedy->lanes->lanes[greedy->best[i]];
+        const vp_critical_lane_t *lane = &greedy->lanes->lanes[greedy->live.lane[greedy->best[i]]];
         const vp_job_t *job = &jobs->jobs[lane->job];
         uint64_t n_bytes = volume(greedy, lane);
         vp_piece_t piece = {.way = lane->way,
@@ -249,6 +271,8 @@ static vp_status_t append(vp_greedy_t *greedy, vp_error_t *error)
         uint32_t number;
 
         greedy->rest[lane->job] -= n_bytes;
+        greedy->is_touched[lane->job] = true;
+        greedy->touched[i] = lane->job;
         if (n_bytes < job->n_bytes) {
             piece.n_bytes = vp_round_to_chunks(n_bytes);
         }
@@ -261,34 +285,51 @@ static vp_status_t append(vp_greedy_t *greedy, vp_error_t *error)
     return status;
 }
 
-/* Drops lanes of finished jobs and measures what is left of the others. */
+/* Drops lanes of finished jobs and measures what is left of those that the last activation had. */
 static void update(vp_greedy_t *greedy)
 {
     const vp_lanes_t *lanes = greedy->lanes;
+    vp_live_t *live = &greedy->live;
     uint32_t n = 0;
     uint32_t i;
 
-    for (i = 0; i < greedy->n_live; i++) {
-        uint32_t l = greedy->live[i];
-        uint64_t rest = greedy->rest[lanes->lanes[l].job];
+    for (i = 0; i < live->n; i++) {
+        const vp_critical_lane_t *lane = &lanes->lanes[live->lane[i]];
+        uint64_t rest = greedy->rest[lane->job];
 
-        if (rest > 0) {
-            greedy->live[n++] = l;
-            greedy->ticks[l] =
-                vp_way_ticks(&lanes->jobs->ways[lanes->lanes[l].way], rest) >> lanes->tick_shift;
+        if (greedy->is_touched[lane->job]) {
+            subtract_part(greedy, i);
         }
+        if (rest == 0) {
+            continue;
+        }
+        live->lane[n] = live->lane[i];
+        live->ticks[n] = live->ticks[i];
+        live->part[n] = live->part[i];
+        memmove(live->mask + (size_t)n * lanes->n_words, live->mask + (size_t)i * lanes->n_words,
+                lanes->n_words * sizeof(*live->mask));
+        if (greedy->is_touched[lane->job]) {
+            live->ticks[n] = vp_way_ticks(&lanes->jobs->ways[lane->way], rest) >> lanes->tick_shift;
+            add_part(greedy, n);
+        }
+        n++;
     }
-    greedy->n_live = n;
+    for (i = 0; i < greedy->n_best; i++) {
+        greedy->is_touched[greedy->touched[i]] = false;
+    }
+    live->n = n;
 }
 
 uint64_t vp_greedy_steps(const vp_greedy_options_t *options, uint32_t n_lanes)
 {
-    enum { PER_LANE = 16, PER_FIT = 1 };
-    uint64_t per_length =
-        PER_LANE * (uint64_t)n_lanes +
-        (uint64_t)options->n_swaps * (PER_LANE + PER_FIT * (uint64_t)n_lanes / 4) * n_lanes;
+    enum { PER_LANE = 8, PER_LENGTH = 4, PER_EXCHANGE = 4, EXCHANGES_PER_STEP = 16 };
+    uint64_t per_pass = PER_EXCHANGE + n_lanes / EXCHANGES_PER_STEP;
+    uint64_t per_length = PER_LENGTH + (options->n_swaps > 0 ? (uint64_t)PER_LENGTH : 0) +
+                          options->n_swaps * per_pass;
+    uint64_t refined =
+        options->n_refine > 0 ? 2 * (uint64_t)PER_LENGTH + options->n_refine * per_pass : 0;
 
-    return (options->n_lengths + N_EXTRA) * per_length;
+    return (PER_LANE + (options->n_lengths + N_EXTRA) * per_length + refined) * n_lanes;
 }
 
 vp_status_t vp_greedy_run(const vp_lanes_t *lanes, const vp_greedy_options_t *options,
@@ -298,18 +339,21 @@ vp_status_t vp_greedy_run(const vp_lanes_t *lanes, const vp_greedy_options_t *op
     vp_greedy_t greedy = {.lanes = lanes, .options = options, .colouring = colouring};
     vp_status_t status = vp_colouring_reset(colouring, N_COLOURS, error);
 
+    if (status == VP_OK) {
+        status = vp_choice_init(&greedy.choice, lanes, error);
+    }
     if (status == VP_OK && !make_room(&greedy)) {
         status = vp_error_no_memory(error, "a greedy plan");
     }
     if (status == VP_OK) {
         start(&greedy);
     }
-    while (status == VP_OK && greedy.n_live > 0 && colouring->cost < limit) {
+    while (status == VP_OK && greedy.live.n > 0 && colouring->cost < limit) {
         choose_channel(&greedy);
         status = append(&greedy, error);
         update(&greedy);
         colouring->steps +=
-            (uint64_t)(options->n_lengths + N_EXTRA) * greedy.n_live * (8 + 8 * options->n_swaps);
+            (uint64_t)(options->n_lengths + N_EXTRA) * greedy.live.n * (8 + 8 * options->n_swaps);
     }
     release(&greedy);
     return status;

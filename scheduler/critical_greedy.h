@@ -11,13 +11,14 @@
 
 /* How one run differs from another. */
 typedef struct vp_greedy_options {
-    uint32_t price_squarings; /* prices are port potentials to the power 2^this */
-    uint32_t n_lengths;       /* candidates for an activation's length, 1 .. 8, and two more */
-    uint32_t length_percent;  /* all candidates are scaled by this */
-    uint32_t n_swaps;         /* passes of improvement by exchange */
-    uint32_t noise;           /* prices of lanes vary by up to this share of VP_SHARE_ONE */
-    uint64_t seed;            /* of the noise */
-    uint64_t alpha_floor;     /* scaled; with no overhead at all slivers would win */
+    uint32_t price_power;    /* prices are port potentials to this power */
+    uint32_t n_lengths;      /* candidates for an activation's length, 1 .. 8, and two more */
+    uint32_t length_percent; /* all candidates are scaled by this */
+    uint32_t n_swaps;        /* passes of improvement by exchange, for every length */
+    uint32_t n_refine;       /* and for the length that was best */
+    uint32_t noise;          /* prices of lanes vary by up to this share of VP_SHARE_ONE */
+    uint64_t seed;           /* of the noise */
+    uint64_t alpha_floor;    /* scaled; with no overhead at all slivers would win */
 } vp_greedy_options_t;
 
 /*

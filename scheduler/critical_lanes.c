@@ -34,8 +34,14 @@ static void fill_lanes(vp_lanes_t *lanes, uint32_t *numbers)
 
     for (j = 0; j < jobs->n_jobs; j++) {
         const vp_job_t *job = &jobs->jobs[j];
+        uint64_t fastest = UINT64_MAX; /* ticks for a byte */
         uint32_t w;
 
+        for (w = job->first_way; w < job->first_way + job->n_ways; w++) {
+            uint64_t ticks = jobs->ways[w].ticks_per_byte;
+
+            fastest = ticks < fastest ? ticks : fastest;
+        }
         for (w = job->first_way; w < job->first_way + job->n_ways; w++) {
             vp_critical_lane_t *lane = &lanes->lanes[l++];
             uint32_t i;
@@ -43,11 +49,24 @@ static void fill_lanes(vp_lanes_t *lanes, uint32_t *numbers)
             lane->job = (uint32_t)j;
             lane->way = w;
             lane->share = VP_SHARE_ONE / job->n_ways;
+            lane->speed =
+                (uint32_t)vp_muldiv_floor(VP_SHARE_ONE, fastest, jobs->ways[w].ticks_per_byte);
             lane->ticks = vp_way_ticks(&jobs->ways[w], job->n_bytes);
             lane->n_ports = vp_jobs_ports(jobs, job->source, job->destination, w, lane->ports);
             for (i = 0; i < lane->n_ports; i++) {
                 lane->ports[i] = dense(numbers, lane->ports[i], &lanes->n_ports);
             }
+        }
+    }
+}
+
+static void collect_sources(vp_lanes_t *lanes, const uint32_t *numbers)
+{
+    uint32_t source;
+
+    for (source = 0; source < lanes->jobs->model->n_ranks; source++) {
+        if (numbers[source] > 0) {
+            lanes->sources[lanes->n_sources++] = numbers[source] - 1;
         }
     }
 }
@@ -91,10 +110,12 @@ vp_status_t vp_lanes_init(vp_lanes_t *lanes, const vp_jobs_t *jobs, vp_error_t *
     *lanes = (vp_lanes_t){.jobs = jobs};
     count_lanes(lanes);
     lanes->lanes = vp_array_new(lanes->n_lanes, sizeof(*lanes->lanes));
-    if (numbers == NULL || lanes->lanes == NULL) {
+    lanes->sources = vp_array_new(jobs->model->n_ranks, sizeof(*lanes->sources));
+    if (numbers == NULL || lanes->lanes == NULL || lanes->sources == NULL) {
         goto err_release;
     }
     fill_lanes(lanes, numbers);
+    collect_sources(lanes, numbers);
     scale(lanes);
     lanes->n_words = lanes->n_ports / 64 + 1;
     lanes->masks = vp_array_new((size_t)lanes->n_lanes * lanes->n_words, sizeof(*lanes->masks));
@@ -114,6 +135,7 @@ err_release:
 void vp_lanes_release(vp_lanes_t *lanes)
 {
     free(lanes->masks);
+    free(lanes->sources);
     free(lanes->lanes);
     *lanes = (vp_lanes_t){0};
 }
