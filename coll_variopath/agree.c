@@ -76,6 +76,39 @@ void vp_engine_report_text(const vp_engine_t *engine, uint32_t rank, char *text,
     }
 }
 
+/* "lane 5, rank 2 to rank 3 over pcie > pcie" */
+static void lane_text(const vp_engine_t *engine, const vp_lane_t *lane, uint32_t index, char *text,
+                      size_t n_bytes)
+{
+    const vp_instance_t *instance = &engine->model->instances[lane->instance];
+
+    (void)snprintf(text, n_bytes, "lane %u, rank %u to rank %u over %s > %s", index,
+                   engine->place_rank[lane->source], engine->place_rank[lane->destination],
+                   class_name(engine, instance->source_class),
+                   class_name(engine, instance->destination_class));
+}
+
+void vp_engine_trouble_text(const vp_engine_t *engine, const vp_trouble_t *trouble,
+                            const vp_plan_t *plan, char *text, size_t n_bytes)
+{
+    const char *status = vp_status_text(trouble->status);
+    char lane[96] = "";
+
+    if (trouble->lane < plan->n_lanes) {
+        lane_text(engine, &plan->lanes[trouble->lane], trouble->lane, lane, sizeof(lane));
+    }
+    if (trouble->cause == VP_CAUSE_LANE && lane[0] != '\0') {
+        (void)snprintf(text, n_bytes, "%s: %s", lane, status);
+    } else if (trouble->cause == VP_CAUSE_WAIT) {
+        (void)snprintf(text, n_bytes, "rank %u waited for %s: %s", trouble->rank, lane, status);
+    } else if (trouble->peer != trouble->rank) {
+        (void)snprintf(text, n_bytes, "rank %u waited for rank %u: %s", trouble->rank,
+                       trouble->peer, status);
+    } else {
+        (void)snprintf(text, n_bytes, "rank %u: %s", trouble->rank, status);
+    }
+}
+
 void vp_engine_decline(vp_engine_t *engine, uint32_t rank, const char *format, ...)
 {
     va_list arguments;

@@ -245,7 +245,8 @@ static vp_status_t exchange_pairs(vp_engine_t *engine, const vp_work_t *work, vp
 
     for (peer = 0; peer < engine->n_ranks; peer++) {
         const vp_block_t *block = &work->call->receive[peer];
-        vp_pair_t pair = {.status = (int32_t)prepared};
+        vp_pair_t pair = {.status = (int32_t)prepared,
+                          .plan_hash = work->plan == NULL ? 0 : work->plan->hash};
 
         if (block->n_bytes > 0) {
             pair.receive_address = (uintptr_t)block->address;
@@ -263,6 +264,19 @@ static vp_status_t exchange_pairs(vp_engine_t *engine, const vp_work_t *work, vp
     return VP_OK;
 }
 
+/* Passes on when a rank derived another plan: their lanes would collide, or leave bytes out. */
+static void judge_plans(const vp_engine_t *engine, vp_work_t *work)
+{
+    uint32_t rank;
+
+    for (rank = 1; rank < engine->n_ranks; rank++) {
+        if (engine->pairs[rank].plan_hash != engine->pairs[0].plan_hash) {
+            vp_verdict_pass(work, "rank %u derived another plan than rank 0", rank);
+            return;
+        }
+    }
+}
+
 /* Passes on when a rank could not prepare; its own words only when all ranks say the same. */
 static void judge_preparations(const vp_engine_t *engine, vp_work_t *work, const char *own_text)
 {
@@ -277,6 +291,7 @@ static void judge_preparations(const vp_engine_t *engine, vp_work_t *work, const
         }
     }
     if (bad == engine->n_ranks) {
+        judge_plans(engine, work);
         return;
     }
     if (alike && first != VP_ERR_NO_MEMORY && first != VP_ERR_INTERNAL) {
@@ -312,95 +327,34 @@ static vp_status_t exchange_details(vp_engine_t *engine, vp_work_t *work, vp_err
     return status;
 }
 
-/* Bytes that the agreed demand lets a rank send. */
-static uint64_t row_bytes(const vp_engine_t *engine, uint32_t rank)
+static vp_status_t fail_all(vp_engine_t *engine, const vp_trouble_t *trouble, const vp_plan_t *plan,
+                            const vp_error_t *own, vp_error_t *error)
 {
-    const uint64_t *row = engine->demand + (size_t)engine->place[rank] * engine->n_ranks;
-    uint64_t sum = 0;
-    uint32_t i;
+    char text[160];
 
-    for (i = 0; i < engine->n_ranks; i++) {
-        sum += row[i];
-    }
-    return sum;
-}
-
-/* Which rank contradicts, once all of them say that they succeeded; n_ranks: none. */
-static uint32_t find_mismatch(const vp_engine_t *engine)
-{
-    uint32_t rank;
-
-    for (rank = 0; rank < engine->n_ranks; rank++) {
-        if (engine->reports[rank].plan_hash != engine->reports[0].plan_hash ||
-            engine->reports[rank].sent_bytes != row_bytes(engine, rank)) {
-            return rank;
-        }
-    }
-    return engine->n_ranks;
-}
-
-static vp_status_t fail_all(vp_engine_t *engine, uint32_t bad, const vp_error_t *own,
-                            vp_error_t *error)
-{
-    const vp_report_t *report = &engine->reports[bad];
-    vp_status_t status = VP_ERR_MISMATCH;
-    char text[128];
-
-    if (report->status != VP_OK) {
-        status = report->status == VP_ERR_TIMEOUT ? VP_ERR_TIMEOUT : VP_ERR_TRANSPORT;
-        vp_engine_report_text(engine, bad, text, sizeof(text));
-    } else {
-        (void)snprintf(text, sizeof(text), "rank %u followed another plan than rank 0", bad);
-    }
+    vp_engine_trouble_text(engine, trouble, plan, text, sizeof(text));
     vp_engine_decline(engine, engine->n_ranks, "an earlier call failed: %s", text);
-    return vp_error_set(error, status,
-                        "alltoallv failed after bytes had moved: %s; receive buffers are "
-                        "undefined and this communicator is not carried any more%s%s",
-                        text, own->status != VP_OK ? ". Here: " : "",
-                        own->status != VP_OK ? own->text : "");
+    return vp_error_set(
+        error, trouble->status == VP_ERR_TIMEOUT ? VP_ERR_TIMEOUT : VP_ERR_TRANSPORT,
+        "alltoallv failed after bytes had moved: %s; receive buffers are "
+        "undefined and this communicator is not carried any more%s%s",
+        text, own->status != VP_OK ? ". Here: " : "", own->status != VP_OK ? own->text : "");
 }
 
-/* Step 5: the barrier after which all bytes have arrived, or all ranks know that not. */
-static vp_status_t close_call(vp_engine_t *engine, const vp_work_t *work, const vp_lane_t *failed,
-                              const vp_error_t *own, vp_error_t *error)
-{
-    vp_report_t report = {.status = (int32_t)own->status,
-                          .peer = engine->rank,
-                          .plan_hash = work->plan->hash,
-                          .sent_bytes = work->sent_bytes};
-    uint32_t bad;
-    vp_status_t status;
-
-    if (failed != NULL) {
-        const vp_instance_t *instance = &engine->model->instances[failed->instance];
-
-        report.peer = engine->place_rank[failed->destination];
-        report.source_class = instance->source_class;
-        report.destination_class = instance->destination_class;
-    }
-    status = vp_engine_agree(engine, &report, &bad, error);
-    if (status != VP_OK) {
-        return status;
-    }
-    if (bad == engine->n_ranks) {
-        bad = find_mismatch(engine);
-    }
-    return bad == engine->n_ranks ? VP_OK : fail_all(engine, bad, own, error);
-}
-
-/* Steps 4 and 5. Without bytes between ranks there is nothing that could fail. */
+/* Steps 4 and 5. Without bytes between ranks there is nothing that ranks could wait for. */
 static vp_status_t carry(vp_engine_t *engine, vp_work_t *work, vp_error_t *error)
 {
     vp_error_t own = {.status = VP_OK};
-    const vp_lane_t *failed = NULL;
+    vp_trouble_t trouble;
     vp_status_t status;
 
-    status = vp_execute(engine, work, &failed, &own);
-    own.status = status;
-    if (work->plan != NULL) {
-        status = close_call(engine, work, failed, &own, error);
+    if (work->program == NULL) {
+        status = vp_execute_self(engine, work, error);
+        return status == VP_OK ? vp_verdict_truncation(engine, error) : status;
     }
-    return status == VP_OK ? vp_verdict_truncation(engine, error) : status;
+    vp_execute(engine, work, &trouble, &own);
+    return trouble.cause == VP_CAUSE_NONE ? vp_verdict_truncation(engine, error)
+                                          : fail_all(engine, &trouble, work->plan, &own, error);
 }
 
 static vp_status_t run_call(vp_engine_t *engine, vp_work_t *work, vp_error_t *error)
@@ -448,7 +402,7 @@ vp_status_t vp_engine_alltoallv(vp_engine_t *engine, const vp_call_t *call, vp_o
                           vp_status_text((int)status));
     }
     vp_trace_call(engine, &work, status);
-    vp_plan_destroy(work.plan);
+    vp_program_destroy(work.program);
     vp_lanes_unregister(engine->lanes, work.region);
     vp_lanes_unregister(engine->lanes, work.send_region);
     if (work.on_device) {

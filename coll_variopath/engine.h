@@ -14,8 +14,8 @@
  *     changed since the last call.
  *  4. every rank derives the plan of the whole demand and executes its rows:
  *     put per lane, flush per lane.
- *  5. one closing record per rank (status, plan hash): it is the barrier after
- *     which all bytes have arrived, and how a failure reaches every rank.
+ *  5. ranks meet: it is the barrier after which all bytes have arrived, and how a
+ *     failure reaches every rank.
  * Falling back is possible up to the end of step 3; from the first byte on the
  * call completes or returns an error on every rank.
  *
@@ -37,8 +37,11 @@
 
 /* How lanes of consecutive activations are ordered. */
 typedef enum vp_sync {
-    VP_SYNC_FREE,   /* each rank runs its lanes in plan order, one after the other */
-    VP_SYNC_BARRIER /* a barrier of all ranks after each activation */
+    VP_SYNC_FREE,    /* each rank runs its lanes in plan order, one after the other */
+    VP_SYNC_BARRIER, /* all ranks meet after each activation */
+    VP_SYNC_DEPS,    /* a lane starts when those before it on its source, its destination and
+                        its shared resources have ended */
+    VP_SYNC_AUTO     /* by the plan: see vp_program_sync */
 } vp_sync_t;
 
 typedef struct vp_engine_options {
@@ -50,7 +53,9 @@ typedef struct vp_engine_options {
     uint64_t alpha_ns;         /* 0: the topology's */
     uint32_t min_gain_percent; /* pass on when the pairwise exchange is predicted to be
                                   less than this much slower than the plan; 0: always carry */
-    uint32_t timeout_ms;       /* give up waiting for a lane after this long; 0: never */
+    uint32_t timeout_ms;       /* give up after this long without any progress; 0: never */
+    uint64_t chunk_bytes; /* longest put; longer lanes go in pieces, two under way. 0: no limit */
+    uint32_t overlap_percent; /* of alpha: how long before its end a lane lets the next start */
     /* Append one JSON line per call to this file; NULL: off. Borrowed; engines may share it. */
     const char *trace;
     const char *name;    /* of the communicator, for the trace; NULL: "". Borrowed */
@@ -154,8 +159,8 @@ void vp_engine_destroy(vp_engine_t *engine);
  * VP_ERR_TRUNCATE: a peer sends more than its block here holds, or this rank
  * sends more than a peer expects; all fitting blocks arrived and nothing was
  * written outside its block. Returned by the ranks concerned only.
- * VP_ERR_TRANSPORT, VP_ERR_TIMEOUT, VP_ERR_MISMATCH (plans differ): after the
- * first byte, on every rank; the engine passes on all later calls.
+ * VP_ERR_TRANSPORT, VP_ERR_TIMEOUT: after the first byte, on every rank that still
+ * runs; the engine passes on all later calls.
  * VP_ERR_DEVICE: a rank has VP_OBSTACLE_DEVICE_LOST; on every rank, no byte moved.
  * VP_ERR_NO_MEMORY.
  */

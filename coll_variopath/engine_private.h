@@ -84,6 +84,8 @@ typedef struct vp_lane_time {
     uint64_t end_ns;
 } vp_lane_time_t;
 
+typedef struct vp_program vp_program_t; /* a plan and what running it takes: run.h */
+
 /* One call while it runs. */
 typedef struct vp_work {
     const vp_call_t *call;
@@ -101,7 +103,8 @@ typedef struct vp_work {
     uint8_t *keys;            /* [n_ranks + 1][keys_stride], the own ones last */
     size_t keys_stride;
 
-    vp_plan_t *plan;
+    vp_program_t *program;
+    const vp_plan_t *plan; /* the program's */
     vp_lane_time_t *times; /* [n_lanes of the plan], NULL without trace */
     uint64_t planning_ns;
     uint64_t total_bytes; /* of all ranks, without self blocks */
@@ -132,8 +135,11 @@ void vp_engine_decline(vp_engine_t *engine, uint32_t rank, const char *format, .
  */
 vp_status_t vp_engine_agree(vp_engine_t *engine, const vp_report_t *mine, uint32_t *bad_p,
                             vp_error_t *error) VP_MUST_CHECK;
-/* Text of such a report: "rank 3: nic0 > nic1 to rank 5: a transport failed". */
+/* Text of such a report: "rank 3 to rank 5 over nic0 > nic1: a transport failed". */
 void vp_engine_report_text(const vp_engine_t *engine, uint32_t rank, char *text, size_t n_bytes);
+/* Text of a trouble: "lane 5, rank 2 to rank 3 over nic0 > nic1: timed out". */
+void vp_engine_trouble_text(const vp_engine_t *engine, const vp_trouble_t *trouble,
+                            const vp_plan_t *plan, char *text, size_t n_bytes);
 /* The surroundings' allgather and alltoall with an error text. */
 vp_status_t vp_engine_allgather(vp_engine_t *engine, const void *send, void *receive,
                                 size_t n_bytes, vp_error_t *error) VP_MUST_CHECK;
@@ -170,9 +176,18 @@ void vp_windows_close_all(vp_engine_t *engine);
 vp_link_t *vp_windows_find(const vp_engine_t *engine, uint32_t peer, uint32_t source_class,
                            uint32_t destination_class);
 
-/* execute.c: moves this rank's bytes; *lane_p is the lane that failed. */
-vp_status_t vp_execute(vp_engine_t *engine, vp_work_t *work, const vp_lane_t **lane_p,
-                       vp_error_t *error) VP_MUST_CHECK;
+/* program.c: takes the plan over, also when it fails. VP_ERR_LIMIT, VP_ERR_NO_MEMORY. */
+vp_status_t vp_program_create(const vp_engine_t *engine, vp_plan_t *plan, vp_program_t **program_p,
+                              vp_error_t *error) VP_MUST_CHECK;
+void vp_program_destroy(vp_program_t *program); /* NULL is fine */
+
+/*
+ * execute.c: moves this rank's bytes and meets the others; with a plan, the same
+ * trouble is known to all of them afterwards. What went wrong here in words: own.
+ */
+void vp_execute(vp_engine_t *engine, vp_work_t *work, vp_trouble_t *trouble_p, vp_error_t *own);
+/* Bytes of the block that this rank sends to itself; they go with execution, if there is one. */
+vp_status_t vp_execute_self(vp_engine_t *engine, vp_work_t *work, vp_error_t *error) VP_MUST_CHECK;
 
 /* trace.c: makes room for the times of lanes, when tracing. */
 void vp_trace_begin(const vp_engine_t *engine, vp_work_t *work);

@@ -1,91 +1,174 @@
 /*
- * The plan's rows of this rank: put per lane, flush per lane, in plan order.
+ * The plan's lanes of this rank: a put and a flush per piece of a lane, each lane
+ * when those before it have ended.
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include <sched.h>
 #include <string.h>
 
+#include "base/units.h"
 #include "coll_variopath/clock.h"
-#include "coll_variopath/engine_private.h"
+#include "coll_variopath/run.h"
 
-enum {
-    HOST_PROGRESS_EVERY = 8, /* spins between two calls of the host's progress */
-    YIELD_AFTER = 32         /* idle spins before the core is offered to other ranks */
-};
-
-static void wait_once(const vp_engine_t *engine, unsigned spin, unsigned *n_idle_p)
+/* The words belong to the first thing that goes wrong here. */
+static vp_error_t *own_words(vp_run_t *run)
 {
-    if (vp_lanes_progress(engine->lanes) > 0) {
-        *n_idle_p = 0;
-    } else {
-        ++*n_idle_p;
-    }
-    if (spin % HOST_PROGRESS_EVERY == 0 && engine->around.progress != NULL) {
-        engine->around.progress(engine->around.context);
-    }
-    if (*n_idle_p > YIELD_AFTER) {
-        (void)sched_yield();
-    }
+    return run->error->status == VP_OK ? run->error : NULL;
 }
 
-static vp_status_t wait_for(const vp_engine_t *engine, const vp_lane_t *lane,
-                            vp_operation_t *operation, vp_error_t *error)
+static void note_lane(vp_run_t *run, const vp_flight_t *flight, vp_status_t status)
 {
-    uint64_t limit_ns = (uint64_t)engine->options.timeout_ms * 1000000;
-    uint64_t start_ns = vp_clock_ns();
-    unsigned spin = 0, n_idle = 0;
-    bool done = false;
+    const vp_trouble_t trouble = {.cause = VP_CAUSE_LANE,
+                                  .status = (int32_t)status,
+                                  .lane = run->program->waits->own[flight->own],
+                                  .rank = run->engine->rank,
+                                  .peer = run->engine->place_rank[flight->lane->destination]};
 
-    for (;;) {
-        vp_status_t status = vp_lanes_test(engine->lanes, &operation, &done, error);
-
-        if (status != VP_OK || done) {
-            return status;
-        }
-        if (limit_ns != 0 && vp_clock_ns() - start_ns > limit_ns) {
-            break;
-        }
-        wait_once(engine, spin++, &n_idle);
+    if (run->error->status == VP_OK) {
+        run->error->status = status;
     }
-    vp_lanes_cancel(engine->lanes, operation);
-    return vp_error_set(error, VP_ERR_TIMEOUT,
-                        "%llu bytes to rank %u did not arrive within %u ms; the lane was "
-                        "cancelled and the call fails, raise coll_variopath_timeout_ms if the path "
-                        "is just slow",
-                        (unsigned long long)lane->n_bytes, engine->place_rank[lane->destination],
-                        engine->options.timeout_ms);
+    vp_run_note(run, &trouble);
 }
 
-static vp_status_t start_lane(vp_engine_t *engine, const vp_work_t *work, const vp_lane_t *lane,
-                              vp_operation_t **operation_p, vp_error_t *error)
+/*
+ * Bytes at the end of a lane during which those who wait for it may start: it
+ * takes them about that long to hear of it. At most half of the lane.
+ */
+static uint64_t tail_bytes(const vp_run_t *run, const vp_lane_t *lane)
 {
+    const vp_engine_t *engine = run->engine;
+    uint64_t alpha_ns =
+        engine->options.alpha_ns != 0 ? engine->options.alpha_ns : engine->model->alpha_ns;
+    uint64_t ns = vp_muldiv_floor(alpha_ns, engine->options.overlap_percent, 100);
+    uint64_t n_bytes = vp_bytes_in_ns(engine->model->instances[lane->instance].bytes_per_s, ns);
+
+    if (run->program->sync != VP_SYNC_DEPS) {
+        return 0;
+    }
+    return n_bytes < lane->n_bytes / 2 ? n_bytes : lane->n_bytes / 2;
+}
+
+static vp_status_t put_piece(vp_run_t *run, vp_flight_t *flight, uint64_t n_bytes)
+{
+    const vp_engine_t *engine = run->engine;
+    const vp_call_t *call = run->work->call;
+    const vp_lane_t *lane = flight->lane;
     const vp_instance_t *instance = &engine->model->instances[lane->instance];
     uint32_t peer = engine->place_rank[lane->destination];
     const vp_link_t *link =
         vp_windows_find(engine, peer, instance->source_class, instance->destination_class);
-    const char *block = work->call->send[peer].address;
+    uint64_t offset = lane->offset_bytes + flight->put_bytes;
 
     if (link == NULL || link->window == NULL) {
-        return vp_error_set(error, VP_ERR_INTERNAL,
+        return vp_error_set(own_words(run), VP_ERR_INTERNAL,
                             "the plan uses a path to rank %u that is not connected; the call "
                             "fails, report this",
                             peer);
     }
-    return vp_lanes_put(engine->lanes, link->window, block + lane->offset_bytes,
-                        work->on_device && work->call->send_memory->kind == VP_MEMORY_DEVICE,
-                        engine->pairs[peer].receive_address + lane->offset_bytes,
-                        (size_t)lane->n_bytes, operation_p, error);
+    return vp_lanes_put(engine->lanes, link->window,
+                        (const char *)call->send[peer].address + offset,
+                        run->work->on_device && call->send_memory->kind == VP_MEMORY_DEVICE,
+                        engine->pairs[peer].receive_address + offset, (size_t)n_bytes,
+                        &flight->pieces[flight->n_pieces], own_words(run));
 }
 
-static void count_lane(vp_engine_t *engine, vp_work_t *work, const vp_lane_t *lane)
+/* The last piece is the tail, so that the arrival of all before it is noticed. */
+static vp_status_t put_pieces(vp_run_t *run, vp_flight_t *flight)
 {
+    uint64_t tail = tail_bytes(run, flight->lane), chunk = run->engine->options.chunk_bytes;
+    vp_status_t status = VP_OK;
+
+    while (status == VP_OK && flight->n_pieces < VP_PIECES &&
+           flight->put_bytes < flight->lane->n_bytes) {
+        uint64_t rest = flight->lane->n_bytes - flight->put_bytes;
+        uint64_t n_bytes = rest > tail ? rest - tail : rest;
+
+        n_bytes = chunk != 0 && n_bytes > chunk ? chunk : n_bytes;
+        status = put_piece(run, flight, n_bytes);
+        if (status == VP_OK) {
+            flight->piece_bytes[flight->n_pieces++] = n_bytes;
+            flight->put_bytes += n_bytes;
+        }
+    }
+    return status;
+}
+
+/* Nothing of the lane is under way afterwards. */
+static void drop_flight(vp_run_t *run, vp_flight_t *flight, vp_status_t status)
+{
+    while (flight->n_pieces > 0) {
+        vp_lanes_cancel(run->engine->lanes, flight->pieces[--flight->n_pieces]);
+    }
+    note_lane(run, flight, status);
+    *flight = run->program->flights[--run->n_flights];
+}
+
+static void count_lane(const vp_run_t *run, const vp_flight_t *flight)
+{
+    vp_engine_t *engine = run->engine;
+    vp_work_t *work = run->work;
+    const vp_lane_t *lane = flight->lane;
     vp_path_kind_t kind = engine->model->instances[lane->instance].kind;
+    uint64_t now_ns = vp_clock_ns();
 
     work->sent_bytes += lane->n_bytes;
     work->kind_bytes[kind] += lane->n_bytes;
     vp_counter_add(&engine->counters->n_lanes, 1);
     vp_counter_add(&engine->counters->sent_bytes[kind], lane->n_bytes);
+    vp_log(engine->options.log, VP_LOG_DEBUG,
+           "activation %u: %llu bytes to rank %u over %s in %llu ns", lane->activation,
+           (unsigned long long)lane->n_bytes, engine->place_rank[lane->destination],
+           vp_path_kind_text(kind), (unsigned long long)(now_ns - flight->start_ns));
+    if (work->times != NULL) {
+        vp_lane_time_t *time = &work->times[run->program->waits->own[flight->own]];
+
+        time->start_ns = flight->start_ns - work->start_ns;
+        time->end_ns = now_ns - work->start_ns;
+    }
+}
+
+/* What became of the oldest piece; true: the flight is over and its place is another's. */
+static bool test_flight(vp_run_t *run, vp_flight_t *flight)
+{
+    bool done = false;
+    vp_status_t status =
+        vp_lanes_test(run->engine->lanes, &flight->pieces[0], &done, own_words(run));
+
+    if (status == VP_OK && !done) {
+        return false;
+    }
+    flight->n_pieces--;
+    memmove(&flight->pieces[0], &flight->pieces[1], flight->n_pieces * sizeof(flight->pieces[0]));
+    flight->arrived_bytes += flight->piece_bytes[0];
+    memmove(&flight->piece_bytes[0], &flight->piece_bytes[1],
+            flight->n_pieces * sizeof(flight->piece_bytes[0]));
+    run->last_ns = vp_clock_ns();
+    if (status == VP_OK) {
+        status = put_pieces(run, flight);
+    }
+    if (status != VP_OK) {
+        drop_flight(run, flight, status);
+        return true;
+    }
+    if (run->program->state[flight->own] == VP_LANE_RUNS &&
+        flight->lane->n_bytes - flight->arrived_bytes <= tail_bytes(run, flight->lane)) {
+        vp_run_release(run, flight->own);
+    }
+    if (flight->n_pieces > 0) {
+        return false;
+    }
+    count_lane(run, flight);
+    *flight = run->program->flights[--run->n_flights];
+    return true;
+}
+
+static void test_flights(vp_run_t *run)
+{
+    uint32_t i = 0;
+
+    while (i < run->n_flights) {
+        i += !test_flight(run, &run->program->flights[i]);
+    }
 }
 
 static vp_status_t copy_block(const vp_work_t *work, void *to, const void *from, size_t n_bytes,
@@ -102,7 +185,7 @@ static vp_status_t copy_block(const vp_work_t *work, void *to, const void *from,
                           (uintptr_t)to, (uintptr_t)from, n_bytes, error);
 }
 
-static vp_status_t copy_self(vp_engine_t *engine, const vp_work_t *work, vp_error_t *error)
+vp_status_t vp_execute_self(vp_engine_t *engine, vp_work_t *work, vp_error_t *error)
 {
     const vp_call_t *call = work->call;
     const vp_block_t *send = &call->send[engine->rank];
@@ -117,88 +200,187 @@ static vp_status_t copy_self(vp_engine_t *engine, const vp_work_t *work, vp_erro
 }
 
 /* Bytes of the own block are copied while the first lane is under way. */
-static vp_status_t run_lane(vp_engine_t *engine, vp_work_t *work, size_t index, vp_error_t *error)
+static void copy_self(vp_run_t *run)
 {
-    const vp_lane_t *lane = &work->plan->lanes[index];
-    vp_operation_t *operation;
-    uint64_t start_ns = vp_clock_ns();
-    vp_status_t self = VP_OK, status = start_lane(engine, work, lane, &operation, error);
+    vp_status_t status;
 
-    if (!work->self_done) {
-        work->self_done = true;
-        self = copy_self(engine, work, status == VP_OK ? error : NULL);
+    if (run->work->self_done) {
+        return;
     }
-    if (status == VP_OK) {
-        status = wait_for(engine, lane, operation, self == VP_OK ? error : NULL);
-        status = self == VP_OK ? status : self;
-    }
+    run->work->self_done = true;
+    status = vp_execute_self(run->engine, run->work, own_words(run));
     if (status != VP_OK) {
-        return status;
+        const vp_trouble_t trouble = {.cause = VP_CAUSE_LANE,
+                                      .status = (int32_t)status,
+                                      .lane = UINT32_MAX,
+                                      .rank = run->engine->rank,
+                                      .peer = run->engine->rank};
+
+        vp_run_note(run, &trouble);
     }
-    count_lane(engine, work, lane);
-    vp_log(engine->options.log, VP_LOG_DEBUG,
-           "activation %u: %llu bytes to rank %u over %s in %llu ns", lane->activation,
-           (unsigned long long)lane->n_bytes, engine->place_rank[lane->destination],
-           vp_path_kind_text(engine->model->instances[lane->instance].kind),
-           (unsigned long long)(vp_clock_ns() - start_ns));
-    if (work->times != NULL) {
-        work->times[index].start_ns = start_ns - work->start_ns;
-        work->times[index].end_ns = vp_clock_ns() - work->start_ns;
-    }
-    return VP_OK;
 }
 
-static vp_status_t run_activation(vp_engine_t *engine, vp_work_t *work, uint32_t activation,
-                                  const vp_lane_t **lane_p, vp_error_t *error)
+static void start_lane(vp_run_t *run, uint32_t own)
 {
-    const vp_plan_t *plan = work->plan;
-    uint32_t mine = vp_engine_my_place(engine);
-    vp_status_t status = VP_OK;
+    vp_flight_t *flight = &run->program->flights[run->n_flights++];
+    vp_status_t status;
+
+    *flight = (vp_flight_t){.own = own,
+                            .lane = &run->program->plan->lanes[run->program->waits->own[own]],
+                            .start_ns = vp_clock_ns()};
+    run->program->state[own] = VP_LANE_RUNS;
+    run->last_ns = flight->start_ns;
+    status = put_pieces(run, flight);
+    if (status != VP_OK) {
+        drop_flight(run, flight, status);
+    }
+    copy_self(run);
+}
+
+/* Lanes of one activation may overtake each other, activations never do. */
+static void start_lanes(vp_run_t *run)
+{
+    const vp_program_t *program = run->program;
+    const vp_lane_t *lanes = program->plan->lanes;
+    const uint32_t *own = program->waits->own;
     size_t i;
 
-    for (i = plan->activation_begin[activation];
-         i < plan->activation_begin[activation + 1] && status == VP_OK; i++) {
-        if (plan->lanes[i].source == mine) {
-            status = run_lane(engine, work, i, error);
-            if (status != VP_OK) {
-                *lane_p = &plan->lanes[i];
+    while (run->next < run->end && program->state[run->next] != VP_LANE_WAITS) {
+        run->next++;
+    }
+    for (i = run->next;
+         i < run->end && run->n_flights < program->window && run->trouble.cause == VP_CAUSE_NONE &&
+         lanes[own[i]].activation == lanes[own[run->next]].activation;
+         i++) {
+        if (program->state[i] == VP_LANE_WAITS && program->left[i] == 0) {
+            start_lane(run, (uint32_t)i);
+        }
+    }
+}
+
+static bool has_lanes(const vp_run_t *run)
+{
+    return run->n_flights > 0 || (run->next < run->end && run->trouble.cause == VP_CAUSE_NONE);
+}
+
+static void give_up_flights(vp_run_t *run)
+{
+    const vp_flight_t *flight = &run->program->flights[0];
+
+    (void)vp_error_set(own_words(run), VP_ERR_TIMEOUT,
+                       "%llu of %llu bytes to rank %u did not arrive and nothing has moved for "
+                       "%u ms; the lane was cancelled and the call fails, raise "
+                       "coll_variopath_timeout_ms if the path is just slow",
+                       (unsigned long long)(flight->lane->n_bytes - flight->arrived_bytes),
+                       (unsigned long long)flight->lane->n_bytes,
+                       run->engine->place_rank[flight->lane->destination],
+                       run->engine->options.timeout_ms);
+    while (run->n_flights > 0) {
+        drop_flight(run, &run->program->flights[0], VP_ERR_TIMEOUT);
+    }
+}
+
+/*
+ * Runs own lanes before `end` until they have ended. After a trouble anywhere, no
+ * lane is started any more. Lateness is looked at before a lane is started: a rank
+ * that was stopped for long must not write into buffers that others have given up.
+ */
+static void run_lanes(vp_run_t *run, size_t end)
+{
+    run->end = end;
+    while (has_lanes(run)) {
+        if (vp_run_is_late(run, run->n_flights == 0)) {
+            if (run->n_flights > 0) {
+                give_up_flights(run);
+            } else {
+                vp_run_note_wait(run, VP_CAUSE_WAIT, run->engine->rank, VP_ERR_TIMEOUT);
             }
+            continue;
         }
+        start_lanes(run);
+        vp_run_advance(run);
+        test_flights(run);
     }
-    return status;
 }
 
-static vp_status_t wait_for_all(const vp_engine_t *engine, vp_error_t *error)
+/* Whoever waits for a lane that is not run hears of it, with the reason. */
+static void release_rest(vp_run_t *run)
 {
-    vp_status_t status = engine->around.barrier(engine->around.context);
+    size_t i;
 
-    return status == VP_OK
-               ? VP_OK
-               : vp_error_set(error, status,
-                              "the barrier below this collective failed (%s); the communicator "
-                              "cannot be used further",
-                              vp_status_text((int)status));
+    for (i = 0; i < run->program->waits->n_own; i++) {
+        if (run->program->state[i] != VP_LANE_RELEASED) {
+            vp_run_release(run, (uint32_t)i);
+        }
+    }
 }
 
-vp_status_t vp_execute(vp_engine_t *engine, vp_work_t *work, const vp_lane_t **lane_p,
-                       vp_error_t *error)
+static uint32_t count_rounds(uint32_t n_ranks)
 {
-    vp_status_t status = VP_OK, below = VP_OK;
-    uint32_t activation, n_activations = work->plan == NULL ? 0 : work->plan->n_activations;
+    uint32_t n_rounds = 0;
 
-    for (activation = 0; activation < n_activations && below == VP_OK; activation++) {
-        /* After a failure a rank still comes to every barrier: the others wait for it there. */
-        if (status == VP_OK) {
-            status = run_activation(engine, work, activation, lane_p, error);
-        }
-        if (engine->options.sync == VP_SYNC_BARRIER) {
-            below = wait_for_all(engine, status == VP_OK ? error : NULL);
-        }
+    while (n_rounds < VP_MAX_ROUNDS && UINT32_C(1) << n_rounds < n_ranks) {
+        n_rounds++;
     }
-    if (!work->self_done && status == VP_OK) {
-        work->self_done = true;
-        status = copy_self(engine, work, error);
+    return n_rounds;
+}
+
+static void begin_run(vp_run_t *run)
+{
+    vp_program_t *program = run->program;
+    const vp_waits_t *waits = program->waits;
+    uint32_t n_meetings = program->sync == VP_SYNC_BARRIER ? program->plan->n_activations : 1;
+
+    memcpy(program->left, waits->n_before, waits->n_own * sizeof(*program->left));
+    memset(program->state, VP_LANE_WAITS, waits->n_own * sizeof(*program->state));
+    memset(program->seen, 0, waits->remote.n_waits * sizeof(*program->seen));
+    run->n_awaited = waits->n_remote_lanes;
+    run->n_rounds = count_rounds(run->engine->n_ranks);
+    run->n_to_come = run->n_awaited + (size_t)n_meetings * run->n_rounds;
+    run->last_ns = vp_clock_ns();
+}
+
+/* The own lanes of an activation end where the next activation's begin. */
+static size_t own_end(const vp_run_t *run, uint32_t activation)
+{
+    const vp_waits_t *waits = run->program->waits;
+    size_t end = run->end;
+
+    while (end < waits->n_own &&
+           run->program->plan->lanes[waits->own[end]].activation <= activation) {
+        end++;
     }
-    vp_counter_add(&engine->counters->n_activations, n_activations);
-    return status != VP_OK ? status : below;
+    return end;
+}
+
+/* The last meeting of activations is the one that ends the call. */
+static void run_activations(vp_run_t *run)
+{
+    uint32_t activation;
+
+    for (activation = 0; activation + 1 < run->program->plan->n_activations && !run->alone;
+         activation++) {
+        run_lanes(run, own_end(run, activation));
+        vp_run_meet(run);
+    }
+}
+
+void vp_execute(vp_engine_t *engine, vp_work_t *work, vp_trouble_t *trouble_p, vp_error_t *own)
+{
+    vp_run_t run = {.engine = engine, .work = work, .program = work->program, .error = own};
+
+    begin_run(&run);
+    if (run.program->sync == VP_SYNC_BARRIER) {
+        run_activations(&run);
+    }
+    run_lanes(&run, run.program->waits->n_own);
+    copy_self(&run);
+    release_rest(&run);
+    vp_run_collect(&run);
+    vp_run_meet(&run);
+    if (run.n_to_come > 0) {
+        engine->around.abandon(engine->around.context);
+    }
+    vp_counter_add(&engine->counters->n_activations, work->plan->n_activations);
+    *trouble_p = run.trouble;
 }

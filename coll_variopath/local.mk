@@ -15,10 +15,14 @@ coll_variopath_libvp_engine_la_SOURCES = \
 	coll_variopath/lanes_operation.c \
 	coll_variopath/lanes_private.h \
 	coll_variopath/place.c \
+	coll_variopath/program.c \
 	coll_variopath/record.c coll_variopath/record.h \
+	coll_variopath/run.h \
 	coll_variopath/setup.c \
+	coll_variopath/signals.c \
 	coll_variopath/surroundings.h \
 	coll_variopath/trace.c \
 	coll_variopath/verdict.c \
+	coll_variopath/waits.c coll_variopath/waits.h \
 	coll_variopath/windows.c
 coll_variopath_libvp_engine_la_CPPFLAGS = $(AM_CPPFLAGS) $(UCX_CFLAGS)

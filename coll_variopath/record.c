@@ -122,6 +122,7 @@ uint32_t vp_notice_decode(const uint8_t *wire)
 void vp_pair_encode(const vp_pair_t *pair, uint8_t *wire)
 {
     wire = put_integer(wire, pair->receive_address, 8);
+    wire = put_integer(wire, pair->plan_hash, 8);
     wire = put_integer(wire, (uint32_t)pair->status, 4);
     (void)put_integer(wire, 0, 4);
 }
@@ -129,6 +130,7 @@ void vp_pair_encode(const vp_pair_t *pair, uint8_t *wire)
 void vp_pair_decode(const uint8_t *wire, vp_pair_t *pair)
 {
     pair->receive_address = get_u64(&wire);
+    pair->plan_hash = get_u64(&wire);
     pair->status = (int32_t)get_u32(&wire);
 }
 
@@ -137,9 +139,7 @@ void vp_report_encode(const vp_report_t *report, uint8_t *wire)
     wire = put_integer(wire, (uint32_t)report->status, 4);
     wire = put_integer(wire, report->peer, 4);
     wire = put_integer(wire, report->source_class, 4);
-    wire = put_integer(wire, report->destination_class, 4);
-    wire = put_integer(wire, report->plan_hash, 8);
-    (void)put_integer(wire, report->sent_bytes, 8);
+    (void)put_integer(wire, report->destination_class, 4);
 }
 
 void vp_report_decode(const uint8_t *wire, vp_report_t *report)
@@ -148,6 +148,31 @@ void vp_report_decode(const uint8_t *wire, vp_report_t *report)
     report->peer = get_u32(&wire);
     report->source_class = get_u32(&wire);
     report->destination_class = get_u32(&wire);
-    report->plan_hash = get_u64(&wire);
-    report->sent_bytes = get_u64(&wire);
+}
+
+void vp_signal_encode(const vp_signal_t *signal, uint8_t *wire)
+{
+    memset(wire, 0, VP_SIGNAL_BYTES);
+    wire = put_integer(wire, signal->call, 4);
+    wire = put_integer(wire, signal->kind, 4);
+    wire = put_integer(wire, signal->number, 4);
+    wire = put_integer(wire, signal->round, 4);
+    wire = put_integer(wire, signal->trouble.cause, 4);
+    wire = put_integer(wire, (uint32_t)signal->trouble.status, 4);
+    wire = put_integer(wire, signal->trouble.lane, 4);
+    wire = put_integer(wire, signal->trouble.rank, 4);
+    (void)put_integer(wire, signal->trouble.peer, 4);
+}
+
+void vp_signal_decode(const uint8_t *wire, vp_signal_t *signal)
+{
+    signal->call = get_u32(&wire);
+    signal->kind = get_u32(&wire);
+    signal->number = get_u32(&wire);
+    signal->round = get_u32(&wire);
+    signal->trouble.cause = get_u32(&wire);
+    signal->trouble.status = (int32_t)get_u32(&wire);
+    signal->trouble.lane = get_u32(&wire);
+    signal->trouble.rank = get_u32(&wire);
+    signal->trouble.peer = get_u32(&wire);
 }

@@ -10,15 +10,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { VP_PROTOCOL_VERSION = 2 };
+enum { VP_PROTOCOL_VERSION = 3 };
 
 /* Sizes on the wire. The one of facts stays for all versions, so that versions can be compared. */
 enum {
     VP_FACTS_BYTES = 96,
     VP_HEADER_BYTES = 16, /* plus two 64-bit counts per rank */
-    VP_PAIR_BYTES = 16,
+    VP_PAIR_BYTES = 24,
     VP_NOTICE_BYTES = 8,
-    VP_REPORT_BYTES = 32
+    VP_REPORT_BYTES = 16,
+    VP_SIGNAL_BYTES = 40
 };
 
 /* Does a rank's catalog describe this communicator? Travels, so values stay. */
@@ -58,18 +59,51 @@ typedef struct vp_header {
 /* From one rank to one peer, before the first byte. */
 typedef struct vp_pair {
     uint64_t receive_address; /* where the peer's block belongs */
+    uint64_t plan_hash;       /* equal on all ranks, or the call is not carried */
     int32_t status;           /* vp_status_t: could this rank prepare the call? */
 } vp_pair_t;
 
-/* How a step went; also the closing record of a call. */
+/* How a step went. */
 typedef struct vp_report {
     int32_t status;
     uint32_t peer; /* the rank that could not be reached; own rank: none in particular */
     uint32_t source_class;
     uint32_t destination_class;
-    uint64_t plan_hash;
-    uint64_t sent_bytes;
 } vp_report_t;
+
+/*
+ * The first thing that went wrong in a call. Of several, ranks keep the one with
+ * the lowest (cause, lane, rank): a lane that fails makes others wait in vain, and
+ * the first of those in plan order waits for the one that failed.
+ */
+typedef enum vp_cause {
+    VP_CAUSE_NONE = 0, /* nothing went wrong */
+    VP_CAUSE_LANE = 1, /* an own lane failed or stalled */
+    VP_CAUSE_WAIT = 2, /* the end of another rank's lane was not told */
+    VP_CAUSE_MEET = 3  /* a rank did not come to the end of the call or of an activation */
+} vp_cause_t;
+
+typedef struct vp_trouble {
+    uint32_t cause; /* vp_cause_t */
+    int32_t status; /* vp_status_t */
+    uint32_t lane;  /* of the plan; UINT32_MAX: none in particular */
+    uint32_t rank;  /* who noticed */
+    uint32_t peer;  /* whom it concerns: the lane's destination, or who was waited for */
+} vp_trouble_t;
+
+/* A small message between two ranks while lanes run. */
+typedef enum vp_signal_kind {
+    VP_SIGNAL_ENDED = 1, /* lane `number` of the plan has ended, or never will: trouble */
+    VP_SIGNAL_MEET = 2   /* round `round` of meeting `number` */
+} vp_signal_kind_t;
+
+typedef struct vp_signal {
+    uint32_t call; /* of the communicator, modulo 2^32 */
+    uint32_t kind; /* vp_signal_kind_t */
+    uint32_t number;
+    uint32_t round;
+    vp_trouble_t trouble;
+} vp_signal_t;
 
 size_t vp_header_bytes(uint32_t n_ranks);
 
@@ -85,5 +119,7 @@ void vp_pair_encode(const vp_pair_t *pair, uint8_t *wire);
 void vp_pair_decode(const uint8_t *wire, vp_pair_t *pair);
 void vp_report_encode(const vp_report_t *report, uint8_t *wire);
 void vp_report_decode(const uint8_t *wire, vp_report_t *report);
+void vp_signal_encode(const vp_signal_t *signal, uint8_t *wire);
+void vp_signal_decode(const uint8_t *wire, vp_signal_t *signal);
 
 #endif

@@ -9,10 +9,13 @@
 #ifndef VP_COLL_SURROUNDINGS_H
 #define VP_COLL_SURROUNDINGS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/status.h"
+
+enum { VP_MESSAGE_BYTES = 40 };
 
 typedef struct vp_surroundings {
     void *context;
@@ -26,7 +29,18 @@ typedef struct vp_surroundings {
      */
     vp_status_t (*allgather)(void *context, const void *send, void *receive, size_t n_bytes);
     vp_status_t (*alltoall)(void *context, const void *send, void *receive, size_t n_bytes);
-    vp_status_t (*barrier)(void *context);
+    /*
+     * Messages of VP_MESSAGE_BYTES between two ranks, outside the collectives and
+     * apart from all other traffic. send copies, does not wait for the receiver, and
+     * keeps the order of messages to one rank. receive takes the next message of any
+     * rank, if one is there; it is only called while more are certain to come, so that
+     * the host may post a receive for it, or until `abandon`. VP_ERR_TRANSPORT when the
+     * layer below fails.
+     */
+    vp_status_t (*send)(void *context, uint32_t peer, const void *message);
+    vp_status_t (*receive)(void *context, void *message, bool *arrived_p);
+    /* Nobody waits for messages any more although some were to come. */
+    void (*abandon)(void *context);
     /* Advances the host's own traffic once; may be NULL. Called while the engine waits. */
     void (*progress)(void *context);
 } vp_surroundings_t;

@@ -169,8 +169,11 @@ vp_status_t vp_verdict_plan(vp_engine_t *engine, vp_work_t *work, bool *worth_p,
         vp_plan_destroy(plan);
         return status;
     }
-    work->plan = plan;
-    return VP_OK;
+    status = vp_program_create(engine, plan, &work->program, error);
+    if (status == VP_OK) {
+        work->plan = plan;
+    }
+    return status;
 }
 
 vp_status_t vp_verdict_truncation(const vp_engine_t *engine, vp_error_t *error)

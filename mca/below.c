@@ -34,15 +34,6 @@ static vp_status_t below_alltoall(void *context, const void *send, void *receive
                : VP_ERR_TRANSPORT;
 }
 
-static vp_status_t below_barrier(void *context)
-{
-    const vp_module_t *module = context;
-
-    return OMPI_SUCCESS == module->below_barrier(module->comm, module->below_barrier_module)
-               ? VP_OK
-               : VP_ERR_TRANSPORT;
-}
-
 static void below_progress(void *context)
 {
     (void)context;
@@ -57,7 +48,9 @@ void vp_below_fill(vp_module_t *module, vp_surroundings_t *surroundings)
         .n_ranks = (uint32_t)ompi_comm_size(module->comm),
         .allgather = below_allgather,
         .alltoall = below_alltoall,
-        .barrier = below_barrier,
+        .send = vp_messages_send,
+        .receive = vp_messages_receive,
+        .abandon = vp_messages_abandon,
         .progress = below_progress,
     };
 }

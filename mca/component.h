@@ -11,6 +11,7 @@
  *   help.c        messages to the user
  *   peers.c       is the component chosen on all ranks?
  *   below.c       the collectives below us, as the engine's surroundings
+ *   messages.c    small messages between ranks, likewise
  *   side.c        arguments of a call as pieces of memory
  *   transfer.c    pieces as blocks of bytes, packed where they have gaps
  *   alltoallv.c   MPI_Alltoall, MPI_Alltoallv and MPI_Alltoallw
@@ -55,6 +56,8 @@ typedef struct vp_params {
     unsigned long long pack_max_bytes;
     char *trace;
     unsigned int timeout_ms;
+    unsigned long long chunk_bytes;
+    unsigned int overlap_percent;
     bool widen;
     char *help_dir;
     char *compiled_version;
@@ -83,6 +86,14 @@ typedef struct vp_packed {
     size_t n_bytes;
 } vp_packed_t;
 
+/* Messages between ranks, of one communicator. */
+typedef struct vp_outgoing vp_outgoing_t;
+typedef struct vp_messages {
+    struct ompi_request_t *incoming; /* NULL: no receive is posted */
+    vp_outgoing_t *outgoing;         /* not yet completed */
+    char bytes[VP_MESSAGE_BYTES];    /* of the incoming one */
+} vp_messages_t;
+
 /* One per communicator. */
 typedef struct vp_module {
     mca_coll_base_module_t super;
@@ -91,8 +102,9 @@ typedef struct vp_module {
     bool enabled;
     bool announced;      /* the first verdict was logged */
     vp_engine_t *engine; /* created at the first call */
-    vp_block_t *blocks;  /* [2 * n_ranks]: send, then receive blocks of the current call */
-    vp_packed_t packed;  /* of the current call */
+    vp_messages_t messages;
+    vp_block_t *blocks; /* [2 * n_ranks]: send, then receive blocks of the current call */
+    vp_packed_t packed; /* of the current call */
 } vp_module_t;
 OBJ_CLASS_DECLARATION(vp_module_t);
 
@@ -147,6 +159,13 @@ int vp_module_prepare(vp_module_t *module);
 
 /* below.c */
 void vp_below_fill(vp_module_t *module, vp_surroundings_t *surroundings);
+
+/* messages.c: see coll_variopath/surroundings.h; context is the module. */
+vp_status_t vp_messages_send(void *context, uint32_t peer, const void *message);
+vp_status_t vp_messages_receive(void *context, void *message, bool *arrived_p);
+void vp_messages_abandon(void *context);
+/* Before the communicator goes. */
+void vp_messages_close(vp_module_t *module);
 
 /* stage.c */
 

@@ -10,6 +10,7 @@ mca_mca_coll_variopath_la_SOURCES = \
 	mca/component.c mca/component.h \
 	mca/counters.c \
 	mca/help.c \
+	mca/messages.c \
 	mca/module.c \
 	mca/ompi.h \
 	mca/params.c \

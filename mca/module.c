@@ -22,6 +22,7 @@ static void module_destruct(vp_module_t *module)
     VP_FOREACH_SAVED(RELEASE)
 #undef RELEASE
     vp_engine_destroy(module->engine);
+    vp_messages_close(module);
     free(module->blocks);
     free(module->packed.memory);
     vp_process_drop();
@@ -184,6 +185,8 @@ static vp_status_t create_engine(vp_module_t *module, uint32_t *topology_rank, u
         .alpha_ns = params->alpha_ns,
         .min_gain_percent = params->min_gain_percent,
         .timeout_ms = params->timeout_ms,
+        .chunk_bytes = params->chunk_bytes,
+        .overlap_percent = params->overlap_percent,
         .trace = component->trace,
         .name = module->comm->c_name,
         .log = &component->log,

@@ -73,6 +73,6 @@ typedef const int *vp_displs_t;
 #define VP_FOREACH_OFFERED(X) X(alltoall) X(alltoallv) X(alltoallw)
 
 /* Collectives of the layer below that the module saves, retains and calls. */
-#define VP_FOREACH_SAVED(X) X(allgather) X(barrier) VP_FOREACH_OFFERED(X)
+#define VP_FOREACH_SAVED(X) X(allgather) VP_FOREACH_OFFERED(X)
 
 #endif

@@ -30,6 +30,7 @@ static void set_defaults(vp_params_t *params)
         .pack_max_bytes = 1ULL << 30,
         .trace = "",
         .timeout_ms = 300000,
+        .overlap_percent = 400,
         .widen = true,
         .help_dir = VP_HELP_DIR,
         .compiled_version = (char *)vp_lanes_compiled_version(),
@@ -88,9 +89,16 @@ static int register_tuner_level(vp_component_t *component)
         "Planner that decomposes a call's demand into activations: auto, colour, critical or paper "
         "(default: auto)");
     REGISTER("sync", STRING, 6, sync,
-             "How consecutive activations are ordered: free (each rank runs its lanes in plan "
-             "order), barrier (a barrier of all ranks after each activation) or auto "
+             "How consecutive activations are ordered: deps (a lane starts when those before it "
+             "on its source, destination and shared links have ended), barrier (all ranks meet "
+             "after each activation), free (each rank runs its lanes in plan order) or auto "
              "(default: auto)");
+    REGISTER("chunk_bytes", UNSIGNED_LONG_LONG, 6, chunk_bytes,
+             "Longest put in bytes: a longer lane goes in pieces, two of which are under way; 0: "
+             "no limit (default: 0)");
+    REGISTER("overlap", UNSIGNED_INT, 6, overlap_percent,
+             "With deps, how long before its end a lane lets the next one start, in percent of "
+             "an activation's overhead (default: 400)");
     REGISTER("alpha_ns", UNSIGNED_LONG_LONG, 6, alpha_ns,
              "Overhead of one activation in ns that the planner assumes; 0: the topology's own "
              "figure (default: 0)");
@@ -103,8 +111,8 @@ static int register_tuner_level(vp_component_t *component)
              "blocks of datatypes with gaps, and what an in-place call sends. It is kept between "
              "calls; calls that need more are passed on (default: 1 GiB)");
     REGISTER("timeout_ms", UNSIGNED_INT, 6, timeout_ms,
-             "Give up a call with an error on all ranks when one lane takes longer than this many "
-             "ms; 0: wait for ever (default: 300000)");
+             "Give up a call with an error on all ranks when, once all have entered it, nothing "
+             "moves for this many ms; 0: wait for ever (default: 300000)");
     return code;
 }
 
@@ -172,15 +180,22 @@ static bool offers_any(const vp_params_t *params)
 
 bool vp_params_sync(const vp_params_t *params, vp_sync_t *sync_p)
 {
-    /* "auto" is what measures best so far. */
-    if (0 == strcmp(params->sync, "auto") || 0 == strcmp(params->sync, "free")) {
-        *sync_p = VP_SYNC_FREE;
-    } else if (0 == strcmp(params->sync, "barrier")) {
-        *sync_p = VP_SYNC_BARRIER;
-    } else {
-        return false;
+    static const struct {
+        const char *name;
+        vp_sync_t sync;
+    } known[] = {{"auto", VP_SYNC_AUTO},
+                 {"deps", VP_SYNC_DEPS},
+                 {"barrier", VP_SYNC_BARRIER},
+                 {"free", VP_SYNC_FREE}};
+    size_t i;
+
+    for (i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+        if (0 == strcmp(params->sync, known[i].name)) {
+            *sync_p = known[i].sync;
+            return true;
+        }
     }
-    return true;
+    return false;
 }
 
 const char *vp_params_refusal(const vp_params_t *params, const char **value_p, const char **known_p)
@@ -194,7 +209,7 @@ const char *vp_params_refusal(const vp_params_t *params, const char **value_p, c
     }
     if (!vp_params_sync(params, &sync)) {
         *value_p = params->sync;
-        *known_p = "auto, free, barrier";
+        *known_p = "auto, deps, barrier, free";
         return "coll_variopath_sync";
     }
     if (!offers_any(params)) {

@@ -11,7 +11,8 @@ engine_tests = \
 	test/engine/test_engine_threads \
 	test/engine/test_engine_trace \
 	test/engine/test_lanes \
-	test/engine/test_record
+	test/engine/test_record \
+	test/engine/test_waits
 check_PROGRAMS += $(engine_tests)
 TESTS += $(engine_tests)
 endif
@@ -67,6 +68,11 @@ test_engine_test_engine_trace_LDADD = $(engine_test_ldadd) $(JANSSON_LIBS) $(CHE
 test_engine_test_record_SOURCES = test/engine/test_record.c
 test_engine_test_record_CPPFLAGS = $(engine_test_cppflags)
 test_engine_test_record_LDADD = $(engine_test_ldadd) $(CHECK_LIBS)
+
+test_engine_test_waits_SOURCES = test/engine/test_waits.c test/engine/ranks.h \
+	test/engine/small_model.c test/engine/small_model.h
+test_engine_test_waits_CPPFLAGS = $(engine_test_cppflags)
+test_engine_test_waits_LDADD = $(engine_test_ldadd) $(CHECK_LIBS)
 
 test_engine_test_device_verdict_SOURCES = test/engine/test_device_verdict.c \
 	$(engine_test_helpers) $(engine_test_rotations) $(engine_test_lanes)

@@ -12,13 +12,22 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { SLOT_BYTES = 1 << 16, MESSAGE_BYTES = 512 };
+enum { SLOT_BYTES = 1 << 16, MESSAGE_BYTES = 512, MAILBOX_MESSAGES = 4096 };
+
+/* Messages on their way to one rank, in a ring. */
+typedef struct mailbox {
+    atomic_flag busy;
+    unsigned n_written;
+    unsigned n_read;
+    unsigned char messages[MAILBOX_MESSAGES][VP_MESSAGE_BYTES];
+} mailbox_t;
 
 struct ranks_comm {
     uint32_t n_ranks;
     atomic_uint n_arrived;
     atomic_uint generation;
     unsigned char slots[RANKS_MAX][SLOT_BYTES];
+    mailbox_t mailboxes[RANKS_MAX];
 };
 
 /* Of the running rank; the parent reads what the first failing one wrote. */
@@ -113,13 +122,45 @@ static vp_status_t alltoall(void *context, const void *send, void *receive, size
     return VP_OK;
 }
 
-static vp_status_t barrier(void *context)
+static void enter(mailbox_t *mailbox)
 {
-    if (injected(context)) {
+    while (atomic_flag_test_and_set(&mailbox->busy)) {
+        (void)sched_yield();
+    }
+}
+
+static vp_status_t send_message(void *context, uint32_t peer, const void *message)
+{
+    ranks_member_t *member = context;
+    mailbox_t *mailbox = &member->comm->mailboxes[peer];
+
+    if (++member->n_messages == member->fail_message) {
         return VP_ERR_TRANSPORT;
     }
-    ranks_barrier(context);
+    enter(mailbox);
+    RANKS_CHECK(mailbox->n_written - mailbox->n_read < MAILBOX_MESSAGES, "a mailbox is full");
+    memcpy(mailbox->messages[mailbox->n_written++ % MAILBOX_MESSAGES], message, VP_MESSAGE_BYTES);
+    atomic_flag_clear(&mailbox->busy);
     return VP_OK;
+}
+
+static vp_status_t receive_message(void *context, void *message, bool *arrived_p)
+{
+    ranks_member_t *member = context;
+    mailbox_t *mailbox = &member->comm->mailboxes[member->rank];
+
+    enter(mailbox);
+    *arrived_p = mailbox->n_read != mailbox->n_written;
+    if (*arrived_p) {
+        memcpy(message, mailbox->messages[mailbox->n_read++ % MAILBOX_MESSAGES], VP_MESSAGE_BYTES);
+    }
+    atomic_flag_clear(&mailbox->busy);
+    return VP_OK;
+}
+
+static void abandon_messages(void *context)
+{
+    ((ranks_member_t *)context)->abandoned = true;
 }
 
 static void host_progress(void *context)
@@ -138,7 +179,9 @@ vp_surroundings_t ranks_surroundings(ranks_member_t *member)
                                 .n_ranks = member->comm->n_ranks,
                                 .allgather = allgather,
                                 .alltoall = alltoall,
-                                .barrier = barrier,
+                                .send = send_message,
+                                .receive = receive_message,
+                                .abandon = abandon_messages,
                                 .progress = host_progress};
 
     return around;

@@ -51,6 +51,9 @@ typedef struct ranks_member {
     void *progress_context;
     unsigned n_collectives; /* calls so far */
     unsigned fail_at;       /* this call fails; 0: none */
+    unsigned n_messages;    /* sent so far */
+    unsigned fail_message;  /* this one is not sent and fails; 0: none */
+    bool abandoned;         /* the engine gave up on messages */
 } ranks_member_t;
 
 /* The table of an engine; member outlives it. */

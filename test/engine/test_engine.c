@@ -59,6 +59,14 @@ START_TEST(random_demands_with_a_barrier_per_activation)
 }
 END_TEST
 
+START_TEST(random_demands_where_lanes_wait_for_each_other)
+{
+    static const uint32_t sizes[] = {2, 5, 8};
+
+    run_random(sizes[_i], VP_SYNC_DEPS, false);
+}
+END_TEST
+
 START_TEST(random_demands_with_thread_locks)
 {
     run_random(4, VP_SYNC_FREE, true);
@@ -347,6 +355,7 @@ static Suite *engine_suite(void)
     tcase_set_timeout(tcase, 2 * RANKS_SECONDS);
     tcase_add_loop_test(tcase, random_demands_on_two_to_eight_ranks, 0, 4);
     tcase_add_test(tcase, random_demands_with_a_barrier_per_activation);
+    tcase_add_loop_test(tcase, random_demands_where_lanes_wait_for_each_other, 0, 3);
     tcase_add_test(tcase, random_demands_with_thread_locks);
     tcase_add_loop_test(tcase, ranks_may_be_placed_in_any_order, 0, 2);
     tcase_add_loop_test(tcase, some_ranks_of_the_catalog, 0, 3);

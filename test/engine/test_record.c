@@ -98,14 +98,11 @@ END_TEST
 
 START_TEST(pairs_and_reports_keep_their_place)
 {
-    const vp_pair_t pair = {.receive_address = UINT64_C(0xfedcba9876543210), .status = -8};
-    const vp_report_t report = {.status = -7,
-                                .peer = 2,
-                                .source_class = 3,
-                                .destination_class = 4,
-                                .plan_hash = UINT64_C(0x1122334455667788),
-                                .sent_bytes = UINT64_MAX};
-    uint8_t wire[VP_REPORT_BYTES + 1];
+    const vp_pair_t pair = {.receive_address = UINT64_C(0xfedcba9876543210),
+                            .plan_hash = UINT64_C(0x1122334455667788),
+                            .status = -8};
+    const vp_report_t report = {.status = -7, .peer = 2, .source_class = 3, .destination_class = 4};
+    uint8_t wire[VP_PAIR_BYTES + 1];
     vp_pair_t pair_back;
     vp_report_t report_back;
 
@@ -113,19 +110,50 @@ START_TEST(pairs_and_reports_keep_their_place)
     vp_pair_encode(&pair, wire);
     ck_assert_uint_eq(wire[VP_PAIR_BYTES], GUARD);
     ck_assert_uint_eq(wire[0], 0x10);
+    ck_assert_uint_eq(wire[8], 0x88);
     vp_pair_decode(wire, &pair_back);
+    ck_assert_uint_eq(pair_back.plan_hash, pair.plan_hash);
     ck_assert_uint_eq(pair_back.receive_address, pair.receive_address);
     ck_assert_int_eq(pair_back.status, pair.status);
+    memset(wire, GUARD, sizeof(wire));
     vp_report_encode(&report, wire);
     ck_assert_uint_eq(wire[VP_REPORT_BYTES], GUARD);
-    ck_assert_uint_eq(wire[16], 0x88);
+    ck_assert_uint_eq(wire[VP_REPORT_BYTES - 4], 4);
     vp_report_decode(wire, &report_back);
     ck_assert_int_eq(report_back.status, report.status);
     ck_assert_uint_eq(report_back.peer, report.peer);
     ck_assert_uint_eq(report_back.source_class, report.source_class);
     ck_assert_uint_eq(report_back.destination_class, report.destination_class);
-    ck_assert_uint_eq(report_back.plan_hash, report.plan_hash);
-    ck_assert_uint_eq(report_back.sent_bytes, report.sent_bytes);
+}
+END_TEST
+
+START_TEST(signals_keep_their_place)
+{
+    const vp_signal_t signal = {
+        .call = 1,
+        .kind = VP_SIGNAL_MEET,
+        .number = 3,
+        .round = 4,
+        .trouble = {.cause = 5, .status = -6, .lane = 7, .rank = 8, .peer = UINT32_MAX}};
+    uint8_t wire[VP_SIGNAL_BYTES + 1];
+    vp_signal_t back;
+
+    memset(wire, GUARD, sizeof(wire));
+    vp_signal_encode(&signal, wire);
+    ck_assert_uint_eq(wire[VP_SIGNAL_BYTES], GUARD);
+    ck_assert_uint_eq(wire[4], VP_SIGNAL_MEET);
+    ck_assert_uint_eq(wire[24], 7);
+    ck_assert_uint_eq(wire[VP_SIGNAL_BYTES - 1], 0);
+    vp_signal_decode(wire, &back);
+    ck_assert_uint_eq(back.call, signal.call);
+    ck_assert_uint_eq(back.kind, signal.kind);
+    ck_assert_uint_eq(back.number, signal.number);
+    ck_assert_uint_eq(back.round, signal.round);
+    ck_assert_uint_eq(back.trouble.cause, signal.trouble.cause);
+    ck_assert_int_eq(back.trouble.status, signal.trouble.status);
+    ck_assert_uint_eq(back.trouble.lane, signal.trouble.lane);
+    ck_assert_uint_eq(back.trouble.rank, signal.trouble.rank);
+    ck_assert_uint_eq(back.trouble.peer, signal.trouble.peer);
 }
 END_TEST
 
@@ -138,6 +166,7 @@ static Suite *record_suite(void)
     tcase_add_test(tcase, notices_keep_their_value);
     tcase_add_test(tcase, headers_keep_their_place);
     tcase_add_test(tcase, pairs_and_reports_keep_their_place);
+    tcase_add_test(tcase, signals_keep_their_place);
     suite_add_tcase(suite, tcase);
     return suite;
 }

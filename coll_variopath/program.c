@@ -1,0 +1,82 @@
+/*
+ * A plan with what running it takes.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "coll_variopath/run.h"
+
+void vp_program_destroy(vp_program_t *program)
+{
+    if (program == NULL) {
+        return;
+    }
+    vp_plan_destroy(program->plan);
+    vp_waits_destroy(program->waits);
+    free(program->flights);
+    free(program->left);
+    free(program->state);
+    free(program->seen);
+    free(program);
+}
+
+/* A list means its waits, and lanes that share their links have none. */
+static vp_sync_t choose_sync(const vp_plan_t *plan, vp_sync_t wanted)
+{
+    if (plan->form.order == VP_PLAN_LIST) {
+        return VP_SYNC_DEPS;
+    }
+    if (plan->form.order == VP_PLAN_CONCURRENT) {
+        return VP_SYNC_FREE;
+    }
+    return wanted == VP_SYNC_AUTO ? VP_SYNC_DEPS : wanted;
+}
+
+/* With waits the next lanes start shortly before the last ones have ended. */
+static uint32_t choose_window(const vp_program_t *program)
+{
+    return program->sync == VP_SYNC_DEPS ? 2 * program->plan->form.window
+                                         : program->plan->form.window;
+}
+
+static vp_status_t fill_program(const vp_engine_t *engine, vp_program_t *program, vp_error_t *error)
+{
+    vp_status_t status = vp_waits_create(engine->model, program->plan, vp_engine_my_place(engine),
+                                         program->sync == VP_SYNC_DEPS, &program->waits, error);
+
+    if (status != VP_OK) {
+        return status;
+    }
+    program->window = choose_window(program);
+    program->flights = vp_array_new(program->window, sizeof(*program->flights));
+    program->left = vp_array_new(program->waits->n_own, sizeof(*program->left));
+    program->state = vp_array_new(program->waits->n_own, sizeof(*program->state));
+    program->seen = vp_array_new(program->waits->remote.n_waits, sizeof(*program->seen));
+    return program->flights != NULL && program->left != NULL && program->state != NULL &&
+                   program->seen != NULL
+               ? VP_OK
+               : vp_error_no_memory(error, "the lanes of a plan");
+}
+
+vp_status_t vp_program_create(const vp_engine_t *engine, vp_plan_t *plan, vp_program_t **program_p,
+                              vp_error_t *error)
+{
+    vp_program_t *program = vp_array_new(1, sizeof(*program));
+    vp_status_t status;
+
+    if (program == NULL) {
+        vp_plan_destroy(plan);
+        return vp_error_no_memory(error, "the lanes of a plan");
+    }
+    program->plan = plan;
+    program->sync = choose_sync(plan, engine->options.sync);
+    status = fill_program(engine, program, error);
+    if (status != VP_OK) {
+        vp_program_destroy(program);
+        return status;
+    }
+    *program_p = program;
+    return VP_OK;
+}

@@ -1,0 +1,122 @@
+/*
+ * Small messages between the ranks of a communicator, point to point: the part of
+ * the engine's surroundings that is no collective. They have a tag of their own, so
+ * that a receive from any source meets nothing else.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "mca/component.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "ompi/mca/pml/pml.h"
+#include "ompi/request/request.h"
+
+/*
+ * Below the tags of collectives, which start at -10, and far from those of
+ * nonblocking ones, which count downwards from there. Within 24 bits: pml/ucx
+ * has no more for a tag.
+ */
+enum { VP_MESSAGE_TAG = -(1 << 22) };
+
+/* A message that the layer below still reads. */
+struct vp_outgoing {
+    vp_outgoing_t *next;
+    struct ompi_request_t *request;
+    char bytes[VP_MESSAGE_BYTES];
+};
+
+static void reap(vp_messages_t *messages)
+{
+    vp_outgoing_t **link = &messages->outgoing;
+
+    while (NULL != *link) {
+        vp_outgoing_t *outgoing = *link;
+
+        if (REQUEST_COMPLETE(outgoing->request)) {
+            *link = outgoing->next;
+            (void)ompi_request_free(&outgoing->request);
+            free(outgoing);
+        } else {
+            link = &outgoing->next;
+        }
+    }
+}
+
+vp_status_t vp_messages_send(void *context, uint32_t peer, const void *message)
+{
+    vp_module_t *module = context;
+    vp_outgoing_t *outgoing = malloc(sizeof(*outgoing));
+    int code;
+
+    if (NULL == outgoing) {
+        return VP_ERR_NO_MEMORY;
+    }
+    memcpy(outgoing->bytes, message, VP_MESSAGE_BYTES);
+    code =
+        MCA_PML_CALL(isend(outgoing->bytes, VP_MESSAGE_BYTES, MPI_BYTE, (int)peer, VP_MESSAGE_TAG,
+                           MCA_PML_BASE_SEND_STANDARD, module->comm, &outgoing->request));
+    if (OMPI_SUCCESS != code) {
+        free(outgoing);
+        return VP_ERR_TRANSPORT;
+    }
+    outgoing->next = module->messages.outgoing;
+    module->messages.outgoing = outgoing;
+    reap(&module->messages);
+    return VP_OK;
+}
+
+vp_status_t vp_messages_receive(void *context, void *message, bool *arrived_p)
+{
+    vp_module_t *module = context;
+    vp_messages_t *messages = &module->messages;
+    int code = OMPI_SUCCESS;
+
+    *arrived_p = false;
+    if (NULL == messages->incoming &&
+        OMPI_SUCCESS !=
+            MCA_PML_CALL(irecv(messages->bytes, VP_MESSAGE_BYTES, MPI_BYTE, MPI_ANY_SOURCE,
+                               VP_MESSAGE_TAG, module->comm, &messages->incoming))) {
+        messages->incoming = NULL;
+        return VP_ERR_TRANSPORT;
+    }
+    if (!REQUEST_COMPLETE(messages->incoming)) {
+        return VP_OK;
+    }
+    code = messages->incoming->req_status.MPI_ERROR;
+    memcpy(message, messages->bytes, VP_MESSAGE_BYTES);
+    (void)ompi_request_free(&messages->incoming);
+    messages->incoming = NULL;
+    if (OMPI_SUCCESS != code) {
+        return VP_ERR_TRANSPORT;
+    }
+    *arrived_p = true;
+    return VP_OK;
+}
+
+void vp_messages_abandon(void *context)
+{
+    vp_messages_t *messages = &((vp_module_t *)context)->messages;
+
+    if (NULL != messages->incoming) {
+        if (!REQUEST_COMPLETE(messages->incoming)) {
+            (void)ompi_request_cancel(messages->incoming);
+        }
+        (void)ompi_request_free(&messages->incoming);
+        messages->incoming = NULL;
+    }
+}
+
+void vp_messages_close(vp_module_t *module)
+{
+    vp_messages_t *messages = &module->messages;
+    vp_outgoing_t *outgoing;
+
+    vp_messages_abandon(module);
+    reap(messages);
+    /* What is left goes to a rank that does not answer; the layer below may still read it. */
+    for (outgoing = messages->outgoing; NULL != outgoing; outgoing = outgoing->next) {
+        (void)ompi_request_free(&outgoing->request);
+    }
+}
