@@ -8,18 +8,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-/* What is used of the driver's interface, which never changes for a given name. */
-typedef int cu_result_t;
-typedef unsigned long long cu_address_t;
-
-enum {
-    CU_SUCCESS = 0,
-    CU_INVALID_VALUE = 1,
-    CU_NOT_INITIALIZED = 3,
-    CU_DEINITIALIZED = 4,
-    CU_STUB_LIBRARY = 34,
-    CU_NO_DEVICE = 100
-};
+#include "coll_variopath/device_driver.h"
 
 enum { CU_MEMORY_TYPE_DEVICE = 2 };
 
@@ -38,27 +27,10 @@ enum { N_OLD_ATTRIBUTES = 5, N_ATTRIBUTES = 8 };
 
 enum { MAX_DEVICES = 64 };
 
-#define DRIVER_FUNCTIONS(X)                                                                        \
-    X(get_attributes, "cuPointerGetAttributes", (unsigned, int *, void **, cu_address_t))          \
-    X(error_string, "cuGetErrorString", (cu_result_t, const char **))                              \
-    X(retain_primary, "cuDevicePrimaryCtxRetain", (void **, int))                                  \
-    X(push_context, "cuCtxPushCurrent_v2", (void *))                                               \
-    X(pop_context, "cuCtxPopCurrent_v2", (void **))                                                \
-    X(copy_to_host, "cuMemcpyDtoH_v2", (void *, cu_address_t, size_t))                             \
-    X(copy_to_device, "cuMemcpyHtoD_v2", (cu_address_t, const void *, size_t))                     \
-    X(copy, "cuMemcpy", (cu_address_t, cu_address_t, size_t))                                      \
-    X(wait_for_stream, "cuStreamSynchronize", (void *))
-
-typedef struct driver {
-#define DRIVER_FIELD(field, symbol, arguments) cu_result_t(*field) arguments;
-    DRIVER_FUNCTIONS(DRIVER_FIELD)
-#undef DRIVER_FIELD
-} driver_t;
-
 static struct {
     pthread_mutex_t lock;
-    driver_t *_Atomic driver; /* NULL until found */
-    driver_t storage;
+    vp_driver_t *_Atomic driver; /* NULL until found */
+    vp_driver_t storage;
     _Atomic unsigned long long loads_seen; /* of the dynamic linker, at the last look */
     void *primary[MAX_DEVICES];            /* contexts that were retained, for good */
     atomic_bool old_driver;                /* knows the old attributes only */
@@ -83,7 +55,7 @@ static int count_loads(struct dl_phdr_info *info, size_t n_bytes, void *count)
     return 1;
 }
 
-static bool find_functions(driver_t *driver)
+static bool find_functions(vp_driver_t *driver)
 {
     /* The handle is kept: the driver stays as long as the process. */
     void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
@@ -96,15 +68,14 @@ static bool find_functions(driver_t *driver)
     if (driver->field == NULL) {                                                                   \
         return false;                                                                              \
     }
-    DRIVER_FUNCTIONS(DRIVER_FIND)
+    VP_DRIVER_FUNCTIONS(DRIVER_FIND)
 #undef DRIVER_FIND
     return true;
 }
 
-/* NULL: no driver in this process. Looking costs nothing while no library was loaded since. */
-static const driver_t *find_driver(void)
+const vp_driver_t *vp_driver_find(void)
 {
-    driver_t *driver = atomic_load(&device.driver);
+    vp_driver_t *driver = atomic_load(&device.driver);
     unsigned long long loads = 0;
 
     if (driver != NULL) {
@@ -127,11 +98,11 @@ static const driver_t *find_driver(void)
 
 bool vp_device_present(void)
 {
-    return find_driver() != NULL;
+    return vp_driver_find() != NULL;
 }
 
-static vp_status_t device_error(const driver_t *driver, cu_result_t code, const char *what,
-                                vp_error_t *error)
+vp_status_t vp_driver_error(const vp_driver_t *driver, cu_result_t code, const char *what,
+                            vp_error_t *error)
 {
     const char *text = NULL;
 
@@ -142,7 +113,7 @@ static vp_status_t device_error(const driver_t *driver, cu_result_t code, const 
                         what, text == NULL ? "unknown error" : text, code);
 }
 
-static cu_result_t ask(const driver_t *driver, uint64_t address, attributes_t *attributes)
+static cu_result_t ask(const vp_driver_t *driver, uint64_t address, attributes_t *attributes)
 {
     int names[N_ATTRIBUTES] = {CU_ATTRIBUTE_CONTEXT,        CU_ATTRIBUTE_MEMORY_TYPE,
                                CU_ATTRIBUTE_BUFFER_ID,      CU_ATTRIBUTE_IS_MANAGED,
@@ -192,7 +163,7 @@ static vp_memory_t describe(const attributes_t *attributes, uint64_t begin, uint
 vp_status_t vp_device_classify(uint64_t begin, uint64_t end, vp_memory_t *memory_p,
                                vp_error_t *error)
 {
-    const driver_t *driver;
+    const vp_driver_t *driver;
     attributes_t attributes;
     cu_result_t code;
 
@@ -200,14 +171,14 @@ vp_status_t vp_device_classify(uint64_t begin, uint64_t end, vp_memory_t *memory
         *memory_p = (vp_memory_t){.kind = VP_MEMORY_NONE, .device = -1};
         return VP_OK;
     }
-    driver = find_driver();
+    driver = vp_driver_find();
     if (driver == NULL) {
         *memory_p = (vp_memory_t){.kind = VP_MEMORY_HOST, .device = -1};
         return VP_OK;
     }
     code = ask(driver, begin, &attributes);
     if (code != CU_SUCCESS && !means_host(code)) {
-        return device_error(driver, code, "say what a buffer is", error);
+        return vp_driver_error(driver, code, "say what a buffer is", error);
     }
     if (code != CU_SUCCESS) {
         attributes = (attributes_t){.ordinal = -1};
@@ -217,7 +188,7 @@ vp_status_t vp_device_classify(uint64_t begin, uint64_t end, vp_memory_t *memory
 }
 
 /* The device's primary context. It is retained once and kept: it holds the buffer's memory. */
-static cu_result_t find_primary(const driver_t *driver, int ordinal, void **context_p)
+static cu_result_t find_primary(const vp_driver_t *driver, int ordinal, void **context_p)
 {
     cu_result_t code = CU_SUCCESS;
 
@@ -234,7 +205,7 @@ static cu_result_t find_primary(const driver_t *driver, int ordinal, void **cont
 }
 
 /* The calling thread may have no current context, or another device's. */
-static cu_result_t enter(const driver_t *driver, const vp_memory_t *memory)
+static cu_result_t enter(const vp_driver_t *driver, const vp_memory_t *memory)
 {
     void *context = memory->context;
     cu_result_t code = CU_SUCCESS;
@@ -248,7 +219,7 @@ static cu_result_t enter(const driver_t *driver, const vp_memory_t *memory)
 vp_status_t vp_device_read(const vp_memory_t *memory, void *host, uint64_t address, size_t n_bytes,
                            vp_error_t *error)
 {
-    const driver_t *driver = find_driver();
+    const vp_driver_t *driver = vp_driver_find();
     void *context;
     cu_result_t code;
 
@@ -260,13 +231,13 @@ vp_status_t vp_device_read(const vp_memory_t *memory, void *host, uint64_t addre
         code = driver->copy_to_host(host, address, n_bytes);
         (void)driver->pop_context(&context);
     }
-    return code == CU_SUCCESS ? VP_OK : device_error(driver, code, "read a send buffer", error);
+    return code == CU_SUCCESS ? VP_OK : vp_driver_error(driver, code, "read a send buffer", error);
 }
 
 vp_status_t vp_device_write(const vp_memory_t *memory, uint64_t address, const void *host,
                             size_t n_bytes, vp_error_t *error)
 {
-    const driver_t *driver = find_driver();
+    const vp_driver_t *driver = vp_driver_find();
     void *context;
     cu_result_t code;
 
@@ -282,13 +253,14 @@ vp_status_t vp_device_write(const vp_memory_t *memory, uint64_t address, const v
         }
         (void)driver->pop_context(&context);
     }
-    return code == CU_SUCCESS ? VP_OK : device_error(driver, code, "write a receive buffer", error);
+    return code == CU_SUCCESS ? VP_OK
+                              : vp_driver_error(driver, code, "write a receive buffer", error);
 }
 
 vp_status_t vp_device_copy(const vp_memory_t *memory, uint64_t to, uint64_t from, size_t n_bytes,
                            vp_error_t *error)
 {
-    const driver_t *driver = find_driver();
+    const vp_driver_t *driver = vp_driver_find();
     void *context;
     cu_result_t code;
 
@@ -304,24 +276,25 @@ vp_status_t vp_device_copy(const vp_memory_t *memory, uint64_t to, uint64_t from
         }
         (void)driver->pop_context(&context);
     }
-    return code == CU_SUCCESS ? VP_OK : device_error(driver, code, "copy a block", error);
+    return code == CU_SUCCESS ? VP_OK : vp_driver_error(driver, code, "copy a block", error);
 }
 
 vp_status_t vp_device_enter(const vp_memory_t *memory, vp_error_t *error)
 {
-    const driver_t *driver = find_driver();
+    const vp_driver_t *driver = vp_driver_find();
     cu_result_t code;
 
     if (driver == NULL) {
         return vp_error_set(error, VP_ERR_INTERNAL, "device memory without a driver");
     }
     code = enter(driver, memory);
-    return code == CU_SUCCESS ? VP_OK : device_error(driver, code, "use a buffer's context", error);
+    return code == CU_SUCCESS ? VP_OK
+                              : vp_driver_error(driver, code, "use a buffer's context", error);
 }
 
 void vp_device_leave(void)
 {
-    const driver_t *driver = find_driver();
+    const vp_driver_t *driver = vp_driver_find();
     void *context;
 
     if (driver != NULL) {

@@ -68,6 +68,37 @@ vp_status_t vp_device_copy(const vp_memory_t *memory, uint64_t to, uint64_t from
 vp_status_t vp_device_enter(const vp_memory_t *memory, vp_error_t *error) VP_MUST_CHECK;
 void vp_device_leave(void);
 
+/* The calling thread's current context; NULL: it has none. */
+void *vp_device_context(void);
+
+/*
+ * A copy that runs while the caller does something else. All zeroes is a copy
+ * that was never started; one object serves any number of copies in turn.
+ */
+typedef struct vp_copy {
+    void *context;
+    void *event;
+} vp_copy_t;
+
+/*
+ * Starts a copy in a stream of this room's own; one side is device memory of the
+ * context. The bytes must be left alone until it is done. VP_ERR_DEVICE.
+ */
+vp_status_t vp_copy_start(vp_copy_t *copy, void *context, bool to_device, uint64_t to,
+                          uint64_t from, size_t n_bytes, vp_error_t *error) VP_MUST_CHECK;
+/* Is the last one done? VP_ERR_DEVICE: it failed. */
+vp_status_t vp_copy_test(const vp_copy_t *copy, bool *done_p, vp_error_t *error) VP_MUST_CHECK;
+/* Returns when the last one no longer touches its bytes. */
+void vp_copy_wait(const vp_copy_t *copy);
+void vp_copy_free(vp_copy_t *copy);
+
+/*
+ * Pins host memory, so that copies from and to it run at full speed and do not
+ * wait for each other. False: the driver refuses, copies work all the same.
+ */
+bool vp_device_pin(void *context, void *host, size_t n_bytes);
+void vp_device_unpin(void *context, void *host);
+
 /* "none", "host", "device", "managed". */
 const char *vp_memory_kind_text(vp_memory_kind_t kind);
 

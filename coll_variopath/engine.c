@@ -83,16 +83,10 @@ void vp_engine_destroy(vp_engine_t *engine)
     free(engine);
 }
 
-/* Memory that a peer can be given a key for. */
+/* Copies go from one allocation to another: what spans several is left to the staging above. */
 static bool lanes_carry(const vp_memory_t *memory)
 {
-    return memory->kind == VP_MEMORY_NONE || memory->kind == VP_MEMORY_HOST ||
-           (memory->kind == VP_MEMORY_DEVICE && memory->ipc && memory->one_allocation);
-}
-
-static bool is_device(const vp_memory_t *memory)
-{
-    return memory != NULL && memory->kind == VP_MEMORY_DEVICE;
+    return !vp_memory_is_device(memory) || memory->one_allocation;
 }
 
 /* Device buffers are no obstacle where all ranks' lanes move device memory. */
@@ -103,12 +97,12 @@ static void look_at_memory(const vp_engine_t *engine, vp_work_t *work)
     vp_error_t detail;
 
     work->obstacles = call->obstacles;
-    if ((work->obstacles & VP_OBSTACLE_DEVICE) == 0 || !engine->carry_devices ||
+    if ((work->obstacles & VP_OBSTACLE_DEVICE) == 0 || !engine->carry_devices || !engine->devices ||
         call->send_memory == NULL || call->receive_memory == NULL ||
         !lanes_carry(call->send_memory) || !lanes_carry(call->receive_memory)) {
         return;
     }
-    memory = is_device(call->send_memory) ? call->send_memory : call->receive_memory;
+    memory = vp_memory_is_device(call->send_memory) ? call->send_memory : call->receive_memory;
     if (vp_device_enter(memory, &detail) != VP_OK) {
         vp_log(engine->options.log, VP_LOG_WARN, "%s", detail.text);
         work->obstacles |= VP_OBSTACLE_DEVICE_LOST;

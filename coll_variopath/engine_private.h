@@ -29,7 +29,9 @@ typedef enum vp_engine_state {
 typedef struct vp_link {
     uint32_t source_class;
     uint32_t destination_class;
-    vp_window_t *window; /* NULL while the peer has not told keys */
+    vp_window_t
+        *window; /* NULL while the peer has not told keys, or its memory cannot be put into */
+    vp_window_t *staged; /* through host memory; NULL where the peer has told none */
 } vp_link_t;
 
 struct vp_engine {
@@ -55,7 +57,7 @@ struct vp_engine {
     uint32_t reason_rank;
     bool fault;
     bool devices;       /* some rank had a CUDA driver at the first call */
-    bool carry_devices; /* the lanes of every rank move device memory */
+    bool carry_devices; /* and the lanes of every rank move device memory */
     uint64_t n_calls;
 
     /* Made by setup. */
@@ -99,6 +101,7 @@ typedef struct vp_work {
     uint64_t end;
     vp_region_t *region;
     vp_region_t *send_region; /* device memory only */
+    bool puts_device;         /* own device memory can be put from; else it is staged */
     bool keys_changed;        /* on any rank */
     uint8_t *keys;            /* [n_ranks + 1][keys_stride], the own ones last */
     size_t keys_stride;
@@ -173,8 +176,9 @@ vp_status_t vp_windows_exchange(vp_engine_t *engine, vp_work_t *work,
 /* False when a window was lost with its endpoint, after a failure on any communicator. */
 bool vp_windows_usable(const vp_engine_t *engine);
 void vp_windows_close_all(vp_engine_t *engine);
-vp_link_t *vp_windows_find(const vp_engine_t *engine, uint32_t peer, uint32_t source_class,
-                           uint32_t destination_class);
+/* What a lane of this call over this instance goes through; NULL: it is not connected. */
+vp_window_t *vp_windows_choose(const vp_engine_t *engine, const vp_work_t *work, uint32_t peer,
+                               const vp_instance_t *instance);
 
 /* program.c: takes the plan over, also when it fails. VP_ERR_LIMIT, VP_ERR_NO_MEMORY. */
 vp_status_t vp_program_create(const vp_engine_t *engine, vp_plan_t *plan, vp_program_t **program_p,
@@ -193,6 +197,14 @@ vp_status_t vp_execute_self(vp_engine_t *engine, vp_work_t *work, vp_error_t *er
 void vp_trace_begin(const vp_engine_t *engine, vp_work_t *work);
 /* Counters, log line and trace file of a finished call. */
 void vp_trace_call(vp_engine_t *engine, const vp_work_t *work, vp_status_t status);
+
+/* Memory that the CPU leaves alone: device memory, and managed memory, which copies serve as well.
+ */
+static inline bool vp_memory_is_device(const vp_memory_t *memory)
+{
+    return memory != NULL &&
+           (memory->kind == VP_MEMORY_DEVICE || memory->kind == VP_MEMORY_MANAGED);
+}
 
 static inline void vp_counter_add(uint64_t *counter, uint64_t value)
 {

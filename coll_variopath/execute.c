@@ -55,19 +55,17 @@ static vp_status_t put_piece(vp_run_t *run, vp_flight_t *flight, uint64_t n_byte
     const vp_lane_t *lane = flight->lane;
     const vp_instance_t *instance = &engine->model->instances[lane->instance];
     uint32_t peer = engine->place_rank[lane->destination];
-    const vp_link_t *link =
-        vp_windows_find(engine, peer, instance->source_class, instance->destination_class);
+    vp_window_t *window = vp_windows_choose(engine, run->work, peer, instance);
     uint64_t offset = lane->offset_bytes + flight->put_bytes;
 
-    if (link == NULL || link->window == NULL) {
+    if (window == NULL) {
         return vp_error_set(own_words(run), VP_ERR_INTERNAL,
                             "the plan uses a path to rank %u that is not connected; the call "
                             "fails, report this",
                             peer);
     }
-    return vp_lanes_put(engine->lanes, link->window,
-                        (const char *)call->send[peer].address + offset,
-                        run->work->on_device && call->send_memory->kind == VP_MEMORY_DEVICE,
+    return vp_lanes_put(engine->lanes, window, (const char *)call->send[peer].address + offset,
+                        run->work->on_device && vp_memory_is_device(call->send_memory),
                         engine->pairs[peer].receive_address + offset, (size_t)n_bytes,
                         &flight->pieces[flight->n_pieces], own_words(run));
 }
@@ -180,8 +178,8 @@ static vp_status_t copy_block(const vp_work_t *work, void *to, const void *from,
         memmove(to, from, n_bytes);
         return VP_OK;
     }
-    return vp_device_copy(call->send_memory->kind == VP_MEMORY_DEVICE ? call->send_memory
-                                                                      : call->receive_memory,
+    return vp_device_copy(vp_memory_is_device(call->send_memory) ? call->send_memory
+                                                                 : call->receive_memory,
                           (uintptr_t)to, (uintptr_t)from, n_bytes, error);
 }
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "coll_variopath/lanes_private.h"
+#include "coll_variopath/lanes_stage.h"
 
 /* Oldest UCX that the lanes are tried with. */
 enum { MIN_MAJOR = 1, MIN_MINOR = 13, MIN_RELEASE = 1 };
@@ -117,12 +117,38 @@ static vp_status_t path_error(const vp_path_t *path, const char *what, ucs_statu
                         ucs_status_string(ret));
 }
 
-static bool knows_device_memory(const vp_path_t *path)
+/* Transports of a list that are not among the known ones. */
+static bool has_others(const char *tls, const char *known)
+{
+    char transport[64];
+
+    while (*tls != '\0') {
+        size_t token = strcspn(tls, ",");
+
+        (void)snprintf(transport, sizeof(transport), "%.*s", (int)token, tls);
+        if (!has_transport(known, transport)) {
+            return true;
+        }
+        tls += token + (tls[token] == ',');
+    }
+    return false;
+}
+
+/*
+ * Inside a node CUDA IPC puts device memory, over a network whatever is no TCP (GPUDirect
+ * RDMA). All else is an emulation in pieces of a few KiB, far slower than staging.
+ */
+static bool can_put_device(const vp_path_t *path)
 {
     ucp_context_attr_t attributes = {.field_mask = UCP_ATTR_FIELD_MEMORY_TYPES};
 
-    return ucp_context_query(path->context, &attributes) == UCS_OK &&
-           (attributes.memory_types & UCS_BIT(UCS_MEMORY_TYPE_CUDA)) != 0;
+    if (ucp_context_query(path->context, &attributes) != UCS_OK ||
+        (attributes.memory_types & UCS_BIT(UCS_MEMORY_TYPE_CUDA)) == 0) {
+        return false;
+    }
+    return vp_path_is_network(path)
+               ? has_others(path->tls, "tcp,cuda_copy,gdr_copy,self,posix,sysv,cma")
+               : has_transport(path->tls, "cuda_ipc");
 }
 
 static vp_status_t open_context(const vp_lanes_t *lanes, vp_path_t *path, vp_error_t *error)
@@ -148,7 +174,7 @@ static vp_status_t open_context(const vp_lanes_t *lanes, vp_path_t *path, vp_err
     if (ret != UCS_OK) {
         return path_error(path, "open a context", ret, error);
     }
-    path->moves_device = knows_device_memory(path);
+    path->puts_device = can_put_device(path);
     return VP_OK;
 }
 
@@ -213,17 +239,22 @@ static vp_status_t open_path(const vp_lanes_t *lanes, vp_path_t *path, vp_error_
     return VP_OK;
 }
 
-bool vp_lanes_move_device(vp_lanes_t *lanes)
+bool vp_lanes_carry_device(vp_lanes_t *lanes)
 {
-    bool all = true;
+    return lanes->n_places > 0;
+}
+
+bool vp_lanes_put_device(vp_lanes_t *lanes)
+{
+    bool any = false;
     uint32_t i;
 
     vp_lanes_lock(lanes);
     for (i = 0; i < lanes->n_paths; i++) {
-        all = all && (!lanes->paths[i].open || lanes->paths[i].moves_device);
+        any = any || (lanes->paths[i].open && lanes->paths[i].puts_device);
     }
     vp_lanes_unlock(lanes);
-    return all;
+    return any;
 }
 
 /* Windows and operations outlive the worker, blind; the order is what UCX asks for. */
@@ -349,6 +380,8 @@ vp_status_t vp_lanes_create(const vp_lanes_config_t *config, vp_lanes_t **lanes_
     lanes->threads = config->threads;
     lanes->log = config->log;
     lanes->estimated_peers = config->estimated_peers > 0 ? config->estimated_peers : 1;
+    lanes->place = config->place;
+    lanes->n_places = config->n_places;
     status = lanes->paths == NULL ? vp_error_no_memory(error, "path classes")
                                   : open_paths(lanes, config, error);
     if (status != VP_OK) {
@@ -368,6 +401,8 @@ void vp_lanes_destroy(vp_lanes_t *lanes)
         return;
     }
     vp_lanes_close(lanes);
+    vp_lanes_outbox_destroy(lanes);
+    vp_lanes_inbox_destroy(lanes);
     for (i = 0; i < lanes->n_paths; i++) {
         close_path(lanes, &lanes->paths[i]);
     }
@@ -419,7 +454,7 @@ unsigned vp_lanes_progress_locked(vp_lanes_t *lanes)
             n_events += ucp_worker_progress(lanes->paths[i].worker);
         }
     }
-    return n_events;
+    return n_events + vp_lanes_outbox_progress(lanes) + vp_lanes_inbox_progress(lanes);
 }
 
 unsigned vp_lanes_progress(vp_lanes_t *lanes)

@@ -35,6 +35,8 @@ typedef struct vp_lanes_config {
     uint32_t n_classes;
     const bool *wanted; /* [n_classes] classes that this process opens */
     uint32_t estimated_peers;
+    uint32_t place;    /* of this process, among */
+    uint32_t n_places; /* all places of the topology; 0: nothing is staged through host memory */
     bool threads;
     const vp_log_t *log; /* borrowed until destroyed; NULL: silent */
 } vp_lanes_config_t;
@@ -74,18 +76,31 @@ vp_status_t vp_lanes_connect(vp_lanes_t *lanes, uint64_t peer_key, uint32_t sour
                              void (*progress)(void *), void *context,
                              vp_error_t *error) VP_MUST_CHECK;
 
-/* Can every open class move CUDA device memory? A matter of the UCX in use and of the classes. */
-bool vp_lanes_move_device(vp_lanes_t *lanes);
+/* Can these lanes move CUDA device memory at all? */
+bool vp_lanes_carry_device(vp_lanes_t *lanes);
+/* Can a put from any open class reach CUDA device memory without a detour through the host? */
+bool vp_lanes_put_device(vp_lanes_t *lanes);
+
+/* How memory is registered. */
+enum {
+    VP_REGION_DEVICE = 1, /* of a CUDA device whose context is current; the CPU leaves it alone */
+    VP_REGION_STAGED = 2, /* chunks through host memory can come here too */
+    VP_REGION_NO_PUT = 4  /* nothing else can */
+};
 
 /*
- * Registers memory with every open class; `device`: of a CUDA device, whose context
- * is current. A UCX whose hooks into CUDA are missing takes device memory for the
+ * Registers memory with every open class, device memory with those that can put it:
+ * where none is left, or a class refuses, it can only be staged into, or is an error without
+ * VP_REGION_STAGED. A UCX whose hooks into CUDA are missing takes device memory for the
  * host's; being told otherwise here, it refuses. region->keys is the concatenation
- * that peers need to write here: for each open class (ascending) a 32-bit class
- * index, a 32-bit length and the packed remote key. VP_ERR_TRANSPORT.
+ * that peers need to write here: for each class (ascending) a 32-bit class
+ * index, a 32-bit length and the packed remote key; an entry for staging comes last.
+ * VP_ERR_TRANSPORT, VP_ERR_NO_MEMORY.
  */
-vp_status_t vp_lanes_register(vp_lanes_t *lanes, void *address, size_t n_bytes, bool device,
+vp_status_t vp_lanes_register(vp_lanes_t *lanes, void *address, size_t n_bytes, unsigned how,
                               vp_region_t **region_p, vp_error_t *error) VP_MUST_CHECK;
+/* Can device memory of the region be put? Otherwise it has to be staged. */
+bool vp_region_can_put(const vp_region_t *region);
 const void *vp_region_keys(const vp_region_t *region, size_t *n_bytes_p);
 void vp_lanes_unregister(vp_lanes_t *lanes, vp_region_t *region); /* NULL is fine */
 
@@ -97,13 +112,28 @@ void vp_lanes_unregister(vp_lanes_t *lanes, vp_region_t *region); /* NULL is fin
 vp_status_t vp_lanes_open_window(vp_lanes_t *lanes, uint64_t peer_key, uint32_t source_class,
                                  uint32_t destination_class, const void *keys, size_t n_bytes,
                                  vp_window_t **window_p, vp_error_t *error) VP_MUST_CHECK;
+/*
+ * The same for bytes that go through host memory: chunk by chunk into the peer's inbox, through
+ * shared memory where the classes name no network device, otherwise over the endpoint. Any
+ * number of windows share the inbox. VP_ERR_TRANSPORT also where the peer offers no staging.
+ */
+vp_status_t vp_lanes_open_staged(vp_lanes_t *lanes, uint64_t peer_key, uint32_t source_class,
+                                 uint32_t destination_class, const void *keys, size_t n_bytes,
+                                 vp_window_t **window_p, vp_error_t *error) VP_MUST_CHECK;
+/* Do a peer's keys offer staging, and puts into that class? Keys that do not parse offer nothing.
+ */
+bool vp_keys_offer_staging(const void *keys, size_t n_bytes);
+bool vp_keys_offer_class(const void *keys, size_t n_bytes, uint32_t path_class);
+/* Is what a staged window reaches device memory? */
+bool vp_window_to_device(const vp_window_t *window);
 /* False once its endpoint is gone: nothing can be put through it any more. */
 bool vp_lanes_window_usable(vp_lanes_t *lanes, const vp_window_t *window);
 void vp_lanes_close_window(vp_lanes_t *lanes, vp_window_t *window); /* NULL is fine */
 
 /*
- * Starts a put followed by a flush of its endpoint: the operation is done when
- * the bytes are visible at the peer. The local bytes stay untouched until then.
+ * Starts a put followed by a flush of its endpoint, or queues the chunks of a staged
+ * window: the operation is done when the bytes are visible at the peer, which progresses
+ * meanwhile. The local bytes stay untouched until then.
  * `device`: they are of a CUDA device, whose context is current.
  */
 vp_status_t vp_lanes_put(vp_lanes_t *lanes, vp_window_t *window, const void *local, bool device,

@@ -11,7 +11,7 @@
 
 #include "base/array.h"
 #include "base/buf.h"
-#include "coll_variopath/lanes_private.h"
+#include "coll_variopath/lanes_stage.h"
 
 /* Appends one class to the keys: index, length, packed key. */
 static ucs_status_t add_key(const vp_path_t *path, uint32_t path_class, ucp_mem_h handle,
@@ -68,22 +68,47 @@ static void unregister_all(vp_lanes_t *lanes, vp_region_t *region)
     for (i = 0; i < lanes->n_paths; i++) {
         if (region->handles[i] != NULL) {
             (void)ucp_mem_unmap(lanes->paths[i].context, region->handles[i]);
+            region->handles[i] = NULL;
         }
     }
 }
 
-static vp_status_t register_all(vp_lanes_t *lanes, void *address, size_t n_bytes, bool device,
-                                vp_region_t *region, vp_error_t *error)
+static vp_status_t register_paths(vp_lanes_t *lanes, void *address, size_t n_bytes, bool device,
+                                  vp_region_t *region, vp_writer_t *keys, vp_error_t *error)
 {
-    vp_writer_t keys = VP_WRITER_INIT;
     vp_status_t status = VP_OK;
     uint32_t i;
 
     for (i = 0; i < lanes->n_paths && status == VP_OK; i++) {
-        if (lanes->paths[i].open) {
-            status = register_path(&lanes->paths[i], i, address, n_bytes, device,
-                                   &region->handles[i], &keys, error);
+        const vp_path_t *path = &lanes->paths[i];
+
+        if (path->open && (path->puts_device || !device)) {
+            status =
+                register_path(path, i, address, n_bytes, device, &region->handles[i], keys, error);
         }
+    }
+    return status;
+}
+
+static vp_status_t register_all(vp_lanes_t *lanes, void *address, size_t n_bytes, unsigned how,
+                                vp_region_t *region, vp_error_t *error)
+{
+    vp_writer_t keys = VP_WRITER_INIT;
+    bool device = (how & VP_REGION_DEVICE) != 0, staged = (how & VP_REGION_STAGED) != 0;
+    vp_status_t status = VP_OK;
+
+    if ((how & VP_REGION_NO_PUT) == 0) {
+        status = register_paths(lanes, address, n_bytes, device, region, &keys, error);
+    }
+
+    if (status == VP_ERR_TRANSPORT && device && staged) {
+        vp_log(lanes->log, VP_LOG_CALL, "%s", error->text);
+        vp_writer_clear(&keys);
+        unregister_all(lanes, region);
+        status = VP_OK;
+    }
+    if (status == VP_OK && staged) {
+        status = vp_lanes_inbox_add(lanes, region, &keys, error);
     }
     if (status != VP_OK) {
         vp_writer_clear(&keys);
@@ -95,7 +120,7 @@ static vp_status_t register_all(vp_lanes_t *lanes, void *address, size_t n_bytes
     return VP_OK;
 }
 
-vp_status_t vp_lanes_register(vp_lanes_t *lanes, void *address, size_t n_bytes, bool device,
+vp_status_t vp_lanes_register(vp_lanes_t *lanes, void *address, size_t n_bytes, unsigned how,
                               vp_region_t **region_p, vp_error_t *error)
 {
     vp_region_t *region = vp_array_new(1, sizeof(*region));
@@ -109,8 +134,17 @@ vp_status_t vp_lanes_register(vp_lanes_t *lanes, void *address, size_t n_bytes, 
         free(region);
         return vp_error_no_memory(error, "a registration");
     }
+    region->begin = (uintptr_t)address;
+    region->n_bytes = n_bytes;
+    region->context = (how & VP_REGION_DEVICE) != 0 ? vp_device_context() : NULL;
+    region->n_handles = lanes->n_paths;
     vp_lanes_lock(lanes);
-    status = register_all(lanes, address, n_bytes, device, region, error);
+    region->id = ++lanes->last_region;
+    status = register_all(lanes, address, n_bytes, how, region, error);
+    if (status == VP_OK) {
+        region->next = lanes->regions;
+        lanes->regions = region;
+    }
     vp_lanes_unlock(lanes);
     if (status != VP_OK) {
         free(region->handles);
@@ -127,12 +161,29 @@ const void *vp_region_keys(const vp_region_t *region, size_t *n_bytes_p)
     return region->keys;
 }
 
+bool vp_region_can_put(const vp_region_t *region)
+{
+    uint32_t i = 0;
+
+    while (i < region->n_handles && region->handles[i] == NULL) {
+        i++;
+    }
+    return i < region->n_handles;
+}
+
 void vp_lanes_unregister(vp_lanes_t *lanes, vp_region_t *region)
 {
+    vp_region_t **link_p;
+
     if (region == NULL) {
         return;
     }
     vp_lanes_lock(lanes);
+    for (link_p = &lanes->regions; *link_p != region;) {
+        link_p = &(*link_p)->next;
+    }
+    *link_p = region->next;
+    vp_lanes_inbox_forget(lanes, region);
     unregister_all(lanes, region);
     vp_lanes_unlock(lanes);
     free(region->handles);
@@ -140,11 +191,11 @@ void vp_lanes_unregister(vp_lanes_t *lanes, vp_region_t *region)
     free(region);
 }
 
-/* Finds a class in packed keys; *key_p stays NULL when the peer did not register with it. */
-static vp_status_t find_key(const void *keys, size_t n_bytes, uint32_t path_class,
-                            const unsigned char **key_p, vp_error_t *error)
+vp_status_t vp_lanes_find_key(const void *keys, size_t n_bytes, uint32_t path_class,
+                              const unsigned char **key_p, size_t *key_bytes_p, vp_error_t *error)
 {
     const unsigned char *key = NULL;
+    size_t key_bytes = 0;
     vp_reader_t reader;
     uint32_t entry_class = 0, entry_bytes, n_entries = 0;
 
@@ -163,16 +214,32 @@ static vp_status_t find_key(const void *keys, size_t n_bytes, uint32_t path_clas
         }
         if (entry_class == path_class) {
             key = reader.data + reader.position;
+            key_bytes = entry_bytes;
         }
         reader.position += entry_bytes;
         n_entries++;
     }
     *key_p = key;
+    *key_bytes_p = key_bytes;
     return VP_OK;
 }
 
-static vp_status_t window_error(const vp_lanes_t *lanes, const vp_window_t *window, const char *why,
-                                vp_error_t *error)
+bool vp_keys_offer_class(const void *keys, size_t n_bytes, uint32_t path_class)
+{
+    const unsigned char *key;
+    size_t key_bytes;
+
+    return vp_lanes_find_key(keys, n_bytes, path_class, &key, &key_bytes, NULL) == VP_OK &&
+           key != NULL;
+}
+
+bool vp_keys_offer_staging(const void *keys, size_t n_bytes)
+{
+    return vp_keys_offer_class(keys, n_bytes, VP_STAGE_CLASS);
+}
+
+vp_status_t vp_lanes_window_error(const vp_lanes_t *lanes, const vp_window_t *window,
+                                  const char *why, vp_error_t *error)
 {
     return vp_error_set(
         error, VP_ERR_TRANSPORT,
@@ -191,30 +258,31 @@ static vp_status_t unpack_key(vp_lanes_t *lanes, const unsigned char *key, vp_wi
     ucs_status_t ret;
 
     if (endpoint == NULL || path == NULL) {
-        return window_error(lanes, window, "there is no endpoint", error);
+        return vp_lanes_window_error(lanes, window, "there is no endpoint", error);
     }
     if (key == NULL) {
-        return window_error(lanes, window, "the peer did not register with that class", error);
+        return vp_lanes_window_error(lanes, window, "the peer did not register with that class",
+                                     error);
     }
     ret = ucp_ep_rkey_unpack(endpoint->ucp, key, &window->rkey);
     if (ret != UCS_OK) {
-        return window_error(lanes, window, ucs_status_string(ret), error);
+        return vp_lanes_window_error(lanes, window, ucs_status_string(ret), error);
     }
     window->ucp = endpoint->ucp;
-    window->next = path->windows;
-    path->windows = window;
     return VP_OK;
 }
 
-vp_status_t vp_lanes_open_window(vp_lanes_t *lanes, uint64_t peer_key, uint32_t source_class,
-                                 uint32_t destination_class, const void *keys, size_t n_bytes,
-                                 vp_window_t **window_p, vp_error_t *error)
+/* path_class: whose entry of the keys opens the window, the destination's or VP_STAGE_CLASS. */
+static vp_status_t open_window(vp_lanes_t *lanes, const vp_window_t *wanted, uint32_t path_class,
+                               const void *keys, size_t n_bytes, vp_window_t **window_p,
+                               vp_error_t *error)
 {
     const unsigned char *key = NULL;
+    size_t key_bytes = 0;
     vp_window_t *window;
     vp_status_t status;
 
-    status = find_key(keys, n_bytes, destination_class, &key, error);
+    status = vp_lanes_find_key(keys, n_bytes, path_class, &key, &key_bytes, error);
     if (status != VP_OK) {
         return status;
     }
@@ -222,11 +290,19 @@ vp_status_t vp_lanes_open_window(vp_lanes_t *lanes, uint64_t peer_key, uint32_t 
     if (window == NULL) {
         return vp_error_no_memory(error, "a window");
     }
-    window->peer_key = peer_key;
-    window->source_class = source_class;
-    window->destination_class = destination_class;
+    *window = *wanted;
     vp_lanes_lock(lanes);
-    status = unpack_key(lanes, key, window, error);
+    if (path_class != VP_STAGE_CLASS) {
+        status = unpack_key(lanes, key, window, error);
+    } else {
+        status = key == NULL
+                     ? vp_lanes_window_error(lanes, window, "the peer stages nothing", error)
+                     : vp_lanes_outbox_open(lanes, key, key_bytes, window, error);
+    }
+    if (status == VP_OK) {
+        window->next = lanes->paths[window->source_class].windows;
+        lanes->paths[window->source_class].windows = window;
+    }
     vp_lanes_unlock(lanes);
     if (status != VP_OK) {
         free(window);
@@ -234,6 +310,31 @@ vp_status_t vp_lanes_open_window(vp_lanes_t *lanes, uint64_t peer_key, uint32_t 
     }
     *window_p = window;
     return VP_OK;
+}
+
+vp_status_t vp_lanes_open_window(vp_lanes_t *lanes, uint64_t peer_key, uint32_t source_class,
+                                 uint32_t destination_class, const void *keys, size_t n_bytes,
+                                 vp_window_t **window_p, vp_error_t *error)
+{
+    const vp_window_t wanted = {
+        .peer_key = peer_key, .source_class = source_class, .destination_class = destination_class};
+
+    return open_window(lanes, &wanted, destination_class, keys, n_bytes, window_p, error);
+}
+
+vp_status_t vp_lanes_open_staged(vp_lanes_t *lanes, uint64_t peer_key, uint32_t source_class,
+                                 uint32_t destination_class, const void *keys, size_t n_bytes,
+                                 vp_window_t **window_p, vp_error_t *error)
+{
+    const vp_window_t wanted = {
+        .peer_key = peer_key, .source_class = source_class, .destination_class = destination_class};
+
+    return open_window(lanes, &wanted, VP_STAGE_CLASS, keys, n_bytes, window_p, error);
+}
+
+bool vp_window_to_device(const vp_window_t *window)
+{
+    return window->to_device;
 }
 
 static void make_blind(vp_window_t *window)
@@ -249,6 +350,7 @@ void vp_lanes_window_blind(vp_path_t *path, ucp_ep_h ucp)
 {
     vp_window_t *window;
 
+    vp_lanes_outbox_blind(path, ucp);
     for (window = path->windows; window != NULL; window = window->next) {
         if (ucp == NULL || window->ucp == ucp) {
             make_blind(window);
@@ -256,12 +358,17 @@ void vp_lanes_window_blind(vp_path_t *path, ucp_ep_h ucp)
     }
 }
 
+bool vp_lanes_window_open(const vp_window_t *window)
+{
+    return window->ring != NULL ? !window->ring->dead : window->ucp != NULL;
+}
+
 bool vp_lanes_window_usable(vp_lanes_t *lanes, const vp_window_t *window)
 {
     bool usable;
 
     vp_lanes_lock(lanes);
-    usable = window->ucp != NULL;
+    usable = vp_lanes_window_open(window);
     vp_lanes_unlock(lanes);
     return usable;
 }

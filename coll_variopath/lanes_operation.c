@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
-#include "coll_variopath/lanes_private.h"
+#include "coll_variopath/lanes_stage.h"
 
 vp_operation_t *vp_lanes_operation_start(vp_lanes_t *lanes, const vp_endpoint_t *endpoint,
                                          vp_error_t *error)
@@ -32,6 +32,7 @@ vp_operation_t *vp_lanes_operation_start(vp_lanes_t *lanes, const vp_endpoint_t 
     operation->put = NULL;
     operation->flush = NULL;
     operation->failure = UCS_OK;
+    operation->ring = NULL;
     operation->next = path->operations;
     path->operations = operation;
     return operation;
@@ -74,6 +75,9 @@ static void check_request(vp_operation_t *operation, void **request_p)
 
 bool vp_lanes_operation_done(vp_operation_t *operation)
 {
+    if (operation->ring != NULL) {
+        return vp_lanes_outbox_done(operation);
+    }
     check_request(operation, &operation->put);
     check_request(operation, &operation->flush);
     return operation->put == NULL && operation->flush == NULL;
@@ -97,6 +101,9 @@ void vp_lanes_operation_end(vp_lanes_t *lanes, vp_operation_t *operation)
     vp_operation_t **link_p = &lanes->paths[operation->source_class].operations;
 
     release_requests(operation);
+    if (operation->ring != NULL) {
+        vp_lanes_outbox_abandon(operation);
+    }
     while (*link_p != operation) {
         link_p = &(*link_p)->next;
     }
@@ -111,6 +118,9 @@ void vp_lanes_operation_fail_all(vp_path_t *path)
 
     for (operation = path->operations; operation != NULL; operation = operation->next) {
         release_requests(operation);
+        if (operation->ring != NULL) {
+            vp_lanes_outbox_abandon(operation);
+        }
         operation->failure = UCS_ERR_CANCELED;
     }
 }
@@ -139,6 +149,12 @@ static vp_status_t put(vp_lanes_t *lanes, const vp_window_t *window, const void 
     if (operation == NULL) {
         return VP_ERR_NO_MEMORY;
     }
+    if (window->ring != NULL) {
+        vp_lanes_outbox_put(operation, window, local, device ? vp_device_context() : NULL,
+                            remote_address, n_bytes);
+        *operation_p = operation;
+        return VP_OK;
+    }
     if (device) {
         param.op_attr_mask = UCP_OP_ATTR_FIELD_MEMORY_TYPE;
         param.memory_type = UCS_MEMORY_TYPE_CUDA;
@@ -164,7 +180,7 @@ vp_status_t vp_lanes_put(vp_lanes_t *lanes, vp_window_t *window, const void *loc
     vp_status_t status;
 
     vp_lanes_lock(lanes);
-    if (window->ucp == NULL) {
+    if (!vp_lanes_window_open(window)) {
         status = vp_error_set(error, VP_ERR_TRANSPORT,
                               "the endpoint to process %" PRIx64
                               " was closed after a failure; nothing more is put over it",
@@ -207,7 +223,9 @@ void vp_lanes_cancel(vp_lanes_t *lanes, vp_operation_t *operation)
 {
     vp_lanes_lock(lanes);
     if (!vp_lanes_operation_done(operation)) {
-        if (operation->put != NULL) {
+        if (operation->ring != NULL) {
+            vp_lanes_outbox_abandon(operation);
+        } else if (operation->put != NULL) {
             vp_lanes_path_replace(lanes, operation->source_class);
         } else {
             vp_lanes_endpoint_drop(lanes, vp_lanes_endpoint_find(lanes, operation->peer_key,

@@ -38,7 +38,7 @@ typedef struct vp_path {
     char *tls;
     char *devices;
     ucp_context_h context;
-    bool moves_device; /* the context knows CUDA memory */
+    bool puts_device; /* puts reach CUDA memory without a detour through the host */
     ucp_worker_h worker;
     bool stuck; /* something on the worker never ended */
     vp_retired_t *retired;
@@ -57,9 +57,19 @@ typedef struct vp_endpoint {
     void *address; /* what it was connected to */
 } vp_endpoint_t;
 
+/* lanes_stage.h: staging through host memory. */
+typedef struct vp_inbox vp_inbox_t;
+typedef struct vp_ring vp_ring_t;
+
 /* One region per open class. */
 struct vp_region {
-    ucp_mem_h *handles; /* [n_paths]; NULL where the class is not open */
+    vp_region_t *next; /* of all regions of the process */
+    uint64_t id;       /* never used twice */
+    uint64_t begin;
+    size_t n_bytes;
+    void *context; /* of the device that the memory is on; NULL: the CPU may write it */
+    uint32_t n_handles;
+    ucp_mem_h *handles; /* [n_handles]; NULL where the class is not open or cannot put there */
     unsigned char *keys;
     size_t keys_bytes;
 };
@@ -69,8 +79,11 @@ struct vp_window {
     uint64_t peer_key;
     uint32_t source_class;
     uint32_t destination_class;
-    ucp_ep_h ucp;    /* NULL once the endpoint is gone */
+    ucp_ep_h ucp;    /* NULL once the endpoint is gone, and where lanes need none */
     ucp_rkey_h rkey; /* NULL likewise */
+    vp_ring_t *ring; /* what goes through the window is staged; NULL: it is put */
+    uint64_t region; /* staged: the peer's */
+    bool to_device;  /* staged: the CPU must not write there */
 };
 
 struct vp_operation {
@@ -81,6 +94,17 @@ struct vp_operation {
     void *put; /* UCX requests; NULL: complete */
     void *flush;
     ucs_status_t failure; /* of either; UCS_OK so far */
+
+    vp_ring_t *ring; /* NULL: not staged, and what follows means nothing */
+    vp_operation_t *queued;
+    ucp_ep_h ucp;
+    ucp_rkey_h rkey;
+    uint64_t region;
+    const char *local; /* of what is left to cut into chunks */
+    void *context;     /* of the device that it is on; NULL: the CPU may read it */
+    uint64_t remote_address;
+    size_t left_bytes;
+    uint64_t last_chunk;
 };
 
 struct vp_lanes {
@@ -91,6 +115,12 @@ struct vp_lanes {
     size_t endpoint_capacity;
     vp_operation_t *free_operations;
     uint32_t estimated_peers;
+    uint32_t place;
+    uint32_t n_places; /* 0: nothing is staged */
+    vp_region_t *regions;
+    uint64_t last_region;
+    vp_inbox_t *inbox; /* NULL until memory is registered for staging */
+    vp_ring_t *rings;
     bool threads;
     bool closed;
     const vp_log_t *log;
@@ -122,7 +152,16 @@ vp_endpoint_t *vp_lanes_endpoint_find(vp_lanes_t *lanes, uint64_t peer_key, uint
 void vp_lanes_endpoint_drop(vp_lanes_t *lanes, vp_endpoint_t *endpoint);
 void vp_lanes_endpoint_drop_path(vp_lanes_t *lanes, uint32_t source_class);
 
-/* lanes_memory.c: windows that were opened over this endpoint (NULL: any) of a path go blind. */
+/* lanes_memory.c */
+/* Finds a class in packed keys; *key_p stays NULL when the peer did not register with it. */
+vp_status_t vp_lanes_find_key(const void *keys, size_t n_bytes, uint32_t path_class,
+                              const unsigned char **key_p, size_t *key_bytes_p,
+                              vp_error_t *error) VP_MUST_CHECK;
+vp_status_t vp_lanes_window_error(const vp_lanes_t *lanes, const vp_window_t *window,
+                                  const char *why, vp_error_t *error);
+/* Can anything be sent through it? */
+bool vp_lanes_window_open(const vp_window_t *window);
+/* Windows that were opened over this endpoint (NULL: any) of a path go blind. */
 void vp_lanes_window_blind(vp_path_t *path, ucp_ep_h ucp);
 
 /* lanes_operation.c */

@@ -6,14 +6,18 @@ coll_variopath_libvp_engine_la_SOURCES = \
 	coll_variopath/agree.c \
 	coll_variopath/clock.h \
 	coll_variopath/device.c coll_variopath/device.h \
+	coll_variopath/device_copy.c coll_variopath/device_driver.h \
 	coll_variopath/engine.c coll_variopath/engine.h \
 	coll_variopath/engine_private.h \
 	coll_variopath/execute.c \
 	coll_variopath/lanes.c coll_variopath/lanes.h \
 	coll_variopath/lanes_endpoint.c \
+	coll_variopath/lanes_inbox.c \
 	coll_variopath/lanes_memory.c \
 	coll_variopath/lanes_operation.c \
+	coll_variopath/lanes_outbox.c \
 	coll_variopath/lanes_private.h \
+	coll_variopath/lanes_stage.h \
 	coll_variopath/place.c \
 	coll_variopath/program.c \
 	coll_variopath/record.c coll_variopath/record.h \

@@ -154,7 +154,7 @@ static vp_facts_t own_facts(const vp_engine_t *engine, bool able, size_t address
         .min_gain_percent = options->min_gain_percent,
         .address_bytes = address_bytes,
         .devices = options->devices,
-        .carry_devices = able && vp_lanes_move_device(engine->lanes),
+        .carry_devices = able && vp_lanes_carry_device(engine->lanes),
     };
 
     return facts;

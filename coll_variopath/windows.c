@@ -40,31 +40,55 @@ static bool find_range(const vp_engine_t *engine, const vp_block_t *blocks, uint
 }
 
 static void register_range(vp_engine_t *engine, vp_work_t *work, uint64_t begin, uint64_t end,
-                           bool device, vp_region_t **region_p)
+                           unsigned how, vp_region_t **region_p)
 {
     vp_error_t detail;
 
-    if (begin != end &&
-        vp_lanes_register(engine->lanes, (void *)(uintptr_t)begin, (size_t)(end - begin), device,
-                          region_p, &detail) != VP_OK) {
+    if (begin != end && vp_lanes_register(engine->lanes, (void *)(uintptr_t)begin,
+                                          (size_t)(end - begin), how, region_p, &detail) != VP_OK) {
         work->obstacles |= VP_OBSTACLE_MEMORY;
         vp_log(engine->options.log, VP_LOG_CALL, "%s", detail.text);
     }
 }
 
+/* Memory that transports can map: of CUDA's plain allocations, nothing else. */
+static bool can_put(const vp_memory_t *memory)
+{
+    return memory->kind == VP_MEMORY_DEVICE && memory->ipc;
+}
+
 /*
  * Device memory to send from is registered too: a UCX whose hooks into CUDA are
  * missing takes it for the host's and would crash in the put, but refuses this.
+ * What it refuses is staged.
  */
 static void register_send(vp_engine_t *engine, vp_work_t *work)
 {
     uint64_t begin = 0, end = 0;
+    vp_error_t detail;
 
-    if (find_range(engine, work->call->send, &begin, &end)) {
-        register_range(engine, work, begin, end, true, &work->send_region);
-    } else {
-        work->obstacles |= VP_OBSTACLE_MEMORY;
+    if (!find_range(engine, work->call->send, &begin, &end) || begin == end ||
+        !vp_lanes_put_device(engine->lanes)) {
+        return;
     }
+    if (vp_lanes_register(engine->lanes, (void *)(uintptr_t)begin, (size_t)(end - begin),
+                          VP_REGION_DEVICE, &work->send_region, &detail) == VP_OK) {
+        work->puts_device = vp_region_can_put(work->send_region);
+    } else {
+        vp_log(engine->options.log, VP_LOG_CALL, "%s", detail.text);
+    }
+}
+
+/* Where a rank has a driver, others may have to stage what they send here. */
+static unsigned how_to_receive(const vp_engine_t *engine, const vp_work_t *work)
+{
+    unsigned how = engine->devices && engine->carry_devices ? VP_REGION_STAGED : 0;
+
+    if (work->on_device && vp_memory_is_device(work->call->receive_memory)) {
+        how |= VP_REGION_DEVICE;
+        how |= can_put(work->call->receive_memory) ? 0 : VP_REGION_NO_PUT;
+    }
+    return how;
 }
 
 void vp_windows_register(vp_engine_t *engine, vp_work_t *work)
@@ -75,10 +99,9 @@ void vp_windows_register(vp_engine_t *engine, vp_work_t *work)
         work->obstacles |= VP_OBSTACLE_MEMORY;
         return;
     }
-    register_range(engine, work, work->begin, work->end,
-                   work->on_device && call->receive_memory->kind == VP_MEMORY_DEVICE,
+    register_range(engine, work, work->begin, work->end, how_to_receive(engine, work),
                    &work->region);
-    if (work->on_device && call->send_memory->kind == VP_MEMORY_DEVICE) {
+    if (work->on_device && can_put(call->send_memory)) {
         register_send(engine, work);
     }
 }
@@ -102,7 +125,9 @@ static void close_links(vp_engine_t *engine, uint32_t peer)
 
     for (i = engine->link_begin[peer]; i < engine->link_begin[peer + 1]; i++) {
         vp_lanes_close_window(engine->lanes, engine->links[i].window);
+        vp_lanes_close_window(engine->lanes, engine->links[i].staged);
         engine->links[i].window = NULL;
+        engine->links[i].staged = NULL;
     }
 }
 
@@ -118,22 +143,25 @@ void vp_windows_close_all(vp_engine_t *engine)
     }
 }
 
+static bool is_lost(const vp_engine_t *engine, const vp_window_t *window)
+{
+    return window != NULL && !vp_lanes_window_usable(engine->lanes, window);
+}
+
 bool vp_windows_usable(const vp_engine_t *engine)
 {
     uint32_t i;
 
     for (i = 0; i < engine->link_begin[engine->n_ranks]; i++) {
-        const vp_window_t *window = engine->links[i].window;
-
-        if (window != NULL && !vp_lanes_window_usable(engine->lanes, window)) {
+        if (is_lost(engine, engine->links[i].window) || is_lost(engine, engine->links[i].staged)) {
             return false;
         }
     }
     return true;
 }
 
-vp_link_t *vp_windows_find(const vp_engine_t *engine, uint32_t peer, uint32_t source_class,
-                           uint32_t destination_class)
+static vp_link_t *find_link(const vp_engine_t *engine, uint32_t peer, uint32_t source_class,
+                            uint32_t destination_class)
 {
     uint32_t i;
 
@@ -146,6 +174,47 @@ vp_link_t *vp_windows_find(const vp_engine_t *engine, uint32_t peer, uint32_t so
     return NULL;
 }
 
+/* Host memory needs no staging, and from one kind of memory to the other a put is an emulation. */
+vp_window_t *vp_windows_choose(const vp_engine_t *engine, const vp_work_t *work, uint32_t peer,
+                               const vp_instance_t *instance)
+{
+    const vp_link_t *link =
+        find_link(engine, peer, instance->source_class, instance->destination_class);
+    bool from_device = work->on_device && vp_memory_is_device(work->call->send_memory);
+    bool to_device;
+
+    if (link == NULL || link->staged == NULL) {
+        return link == NULL || (from_device && !work->puts_device) ? NULL : link->window;
+    }
+    to_device = vp_window_to_device(link->staged);
+    if (!from_device && !to_device) {
+        return link->window;
+    }
+    return instance->kind != VP_PATH_HOST && from_device && to_device && work->puts_device &&
+                   link->window != NULL
+               ? link->window
+               : link->staged;
+}
+
+/* Opens what the keys offer: a window to put into, one to stage through, or both. */
+static vp_status_t open_link(vp_engine_t *engine, uint32_t peer, const uint8_t *keys,
+                             size_t n_bytes, vp_link_t *link, vp_error_t *error)
+{
+    bool staging = vp_keys_offer_staging(keys, n_bytes);
+    vp_status_t status = VP_OK;
+
+    if (staging) {
+        status = vp_lanes_open_staged(engine->lanes, engine->peer_key[peer], link->source_class,
+                                      link->destination_class, keys, n_bytes, &link->staged, error);
+    }
+    if (status == VP_OK &&
+        (!staging || vp_keys_offer_class(keys, n_bytes, link->destination_class))) {
+        status = vp_lanes_open_window(engine->lanes, engine->peer_key[peer], link->source_class,
+                                      link->destination_class, keys, n_bytes, &link->window, error);
+    }
+    return status;
+}
+
 static vp_status_t open_links(vp_engine_t *engine, uint32_t peer, const uint8_t *keys,
                               size_t n_bytes, vp_report_t *report, vp_error_t *error)
 {
@@ -153,12 +222,9 @@ static vp_status_t open_links(vp_engine_t *engine, uint32_t peer, const uint8_t 
 
     for (i = engine->link_begin[peer]; i < engine->link_begin[peer + 1]; i++) {
         vp_link_t *link = &engine->links[i];
-        vp_status_t status =
-            vp_lanes_open_window(engine->lanes, engine->peer_key[peer], link->source_class,
-                                 link->destination_class, keys, n_bytes, &link->window, error);
+        vp_status_t status = open_link(engine, peer, keys, n_bytes, link, error);
 
         if (status != VP_OK) {
-            link->window = NULL;
             report->status = (int32_t)status;
             report->peer = peer;
             report->source_class = link->source_class;

@@ -178,6 +178,8 @@ static void open_lanes(const vp_model_t *model, uint32_t topology_rank)
         .n_classes = model->n_classes,
         .wanted = wanted,
         .estimated_peers = model->n_ranks,
+        .place = topology_rank,
+        .n_places = model->n_ranks,
         .threads = mca_coll_variopath_component.threads,
         .log = &mca_coll_variopath_component.log,
     };

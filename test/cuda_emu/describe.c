@@ -97,22 +97,39 @@ static void print_pair(const vp_model_t *model, uint32_t first, uint32_t from, u
     printf(",gpu%u:in\n", to);
 }
 
-/* The first up- or downlink that a path of the group crosses: its way to or from the host. */
+/* The one link of this kind that a path crosses; NULL: none, or several. */
+static const char *only_link(const vp_model_t *model, const vp_instance_t *instance,
+                             vp_resource_kind_t kind)
+{
+    const char *found = NULL;
+    uint32_t i, n = 0;
+
+    for (i = 0; i < instance->n_resources; i++) {
+        const vp_resource_t *resource = &model->resources[instance->resources[i]];
+
+        if (resource->kind == kind) {
+            found = resource->name;
+            n++;
+        }
+    }
+    return n == 1 ? found : NULL;
+}
+
+/* The up- or downlink of a group: its way to or from the host. */
 static const char *host_link(const vp_model_t *model, uint32_t group, vp_resource_kind_t kind)
 {
-    uint32_t i, k;
+    const char *found = NULL;
+    uint32_t i;
 
-    for (i = 0; i < model->n_instances; i++) {
+    for (i = 0; i < model->n_instances && found == NULL; i++) {
         const vp_instance_t *instance = &model->instances[i];
         uint32_t end = kind == VP_RESOURCE_UPLINK ? instance->from_group : instance->to_group;
 
-        for (k = 0; end == group && k < instance->n_resources; k++) {
-            if (model->resources[instance->resources[k]].kind == kind) {
-                return model->resources[instance->resources[k]].name;
-            }
+        if (end == group) {
+            found = only_link(model, instance, kind);
         }
     }
-    return NULL;
+    return found;
 }
 
 static void print_host(const vp_model_t *model, uint32_t first, uint32_t gpu)

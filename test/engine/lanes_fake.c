@@ -138,19 +138,66 @@ vp_status_t vp_lanes_connect(vp_lanes_t *lanes, uint64_t peer_key, uint32_t sour
     return VP_OK;
 }
 
-bool vp_lanes_move_device(vp_lanes_t *lanes)
+/* No device memory here, and nothing is staged. */
+bool vp_lanes_carry_device(vp_lanes_t *lanes)
 {
     (void)lanes;
     return false;
 }
 
-vp_status_t vp_lanes_register(vp_lanes_t *lanes, void *address, size_t n_bytes, bool device,
+bool vp_lanes_put_device(vp_lanes_t *lanes)
+{
+    (void)lanes;
+    return false;
+}
+
+bool vp_region_can_put(const vp_region_t *region)
+{
+    (void)region;
+    return false;
+}
+
+bool vp_keys_offer_staging(const void *keys, size_t n_bytes)
+{
+    (void)keys;
+    (void)n_bytes;
+    return false;
+}
+
+bool vp_keys_offer_class(const void *keys, size_t n_bytes, uint32_t path_class)
+{
+    (void)keys;
+    (void)path_class;
+    return n_bytes > 0;
+}
+
+vp_status_t vp_lanes_open_staged(vp_lanes_t *lanes, uint64_t peer_key, uint32_t source_class,
+                                 uint32_t destination_class, const void *keys, size_t n_bytes,
+                                 vp_window_t **window_p, vp_error_t *error)
+{
+    (void)lanes;
+    (void)peer_key;
+    (void)source_class;
+    (void)destination_class;
+    (void)keys;
+    (void)n_bytes;
+    (void)window_p;
+    return refuse(error, "to stage");
+}
+
+bool vp_window_to_device(const vp_window_t *window)
+{
+    (void)window;
+    return false;
+}
+
+vp_status_t vp_lanes_register(vp_lanes_t *lanes, void *address, size_t n_bytes, unsigned how,
                               vp_region_t **region_p, vp_error_t *error)
 {
     vp_region_t *region;
     uint32_t i;
 
-    (void)device;
+    (void)how;
     if (++lanes_fake.n_regions == lanes_fake.knobs.refuse_region) {
         return refuse(error, "to register");
     }

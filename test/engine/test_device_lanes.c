@@ -20,7 +20,8 @@
 #include "test/gpu/gpu.h"
 
 enum { N_CLASSES = 2, PCIE = 0, NIC = 1, ADDRESS_BYTES = 512, KEYS_BYTES = 2048 };
-enum { N_BYTES = 300000, EDGE = 4096 };
+/* More chunks than an inbox has slots for one sender. */
+enum { N_BYTES = 5 << 20, EDGE = 4096 };
 
 static const vp_path_class_t classes[N_CLASSES] = {
     {(char *)"pcie", (char *)"cuda_ipc,cuda_copy," RANKS_SHM_TLS, (char *)""},
@@ -32,10 +33,14 @@ static const struct put_case {
     uint32_t path;
     char from;
     char to;
+    bool staged;       /* chunk by chunk through host memory */
     bool peer_to_peer; /* straight from device to device */
 } cases[] = {
-    {PCIE, 'd', 'd', true}, {PCIE, 'd', 'h', false}, {PCIE, 'h', 'd', false},
-    {NIC, 'd', 'd', false}, {NIC, 'd', 'h', false},  {NIC, 'h', 'd', false},
+    {PCIE, 'd', 'd', false, true}, {PCIE, 'd', 'h', false, false}, {PCIE, 'h', 'd', false, false},
+    {NIC, 'd', 'h', false, false}, {PCIE, 'd', 'd', true, false},  {PCIE, 'd', 'h', true, false},
+    {PCIE, 'h', 'd', true, false}, {PCIE, 'h', 'h', true, false},  {NIC, 'd', 'd', true, false},
+    {NIC, 'd', 'h', true, false},  {NIC, 'h', 'd', true, false},   {PCIE, 'm', 'v', true, false},
+    {NIC, 'v', 'a', true, false},  {NIC, 'a', 'm', true, false},
 };
 
 typedef struct bulletin {
@@ -73,10 +78,14 @@ static const char *load_driver(void)
     return NULL;
 }
 
-static vp_status_t create(vp_lanes_t **lanes_p, vp_error_t *error)
+static vp_status_t create(uint32_t rank, vp_lanes_t **lanes_p, vp_error_t *error)
 {
-    vp_lanes_config_t config = {
-        .classes = classes, .n_classes = N_CLASSES, .wanted = wanted, .estimated_peers = 2};
+    vp_lanes_config_t config = {.classes = classes,
+                                .n_classes = N_CLASSES,
+                                .wanted = wanted,
+                                .estimated_peers = 2,
+                                .place = rank,
+                                .n_places = 2};
 
     return vp_lanes_create(&config, lanes_p, error);
 }
@@ -124,10 +133,11 @@ static void run_put(vp_lanes_t *lanes, const setting_t *setting, const gpu_buffe
     RANKS_CHECK(vp_lanes_connect(lanes, 1, path, path, bulletin->address[1][path],
                                  bulletin->address_bytes[1][path], NULL, NULL, &error) == VP_OK,
                 "%s", error.text);
-    RANKS_CHECK(vp_lanes_open_window(lanes, 1, path, path, bulletin->keys, bulletin->keys_bytes,
-                                     &window, &error) == VP_OK,
+    RANKS_CHECK((setting->put->staged ? vp_lanes_open_staged : vp_lanes_open_window)(
+                    lanes, 1, path, path, bulletin->keys, bulletin->keys_bytes, &window, &error) ==
+                    VP_OK,
                 "%s", error.text);
-    RANKS_CHECK(vp_lanes_put(lanes, window, source->address + EDGE, setting->put->from == 'd',
+    RANKS_CHECK(vp_lanes_put(lanes, window, source->address + EDGE, setting->put->from != 'h',
                              bulletin->target + EDGE, N_BYTES - 2 * EDGE, &operation,
                              &error) == VP_OK,
                 "%s", error.text);
@@ -164,6 +174,14 @@ static void fill(const gpu_buffer_t *buffer, uint32_t rank)
     free(bytes);
 }
 
+static unsigned how_to_register(const struct put_case *put)
+{
+    unsigned how = put->staged ? VP_REGION_STAGED : 0;
+
+    how |= put->to == 'h' ? 0 : VP_REGION_DEVICE;
+    return how | (strchr("mva", put->to) != NULL ? VP_REGION_NO_PUT : 0);
+}
+
 static void body_put(uint32_t rank, void *argument)
 {
     const setting_t *setting = argument;
@@ -181,11 +199,11 @@ static void body_put(uint32_t rank, void *argument)
     RANKS_CHECK(why == NULL, "%s", why);
     gpu_alloc(&buffer, rank == 0 ? setting->put->from : setting->put->to, N_BYTES);
     fill(&buffer, rank);
-    RANKS_CHECK(create(&lanes, &error) == VP_OK, "%s", error.text);
+    RANKS_CHECK(create(rank, &lanes, &error) == VP_OK, "%s", error.text);
     member.progress_context = lanes;
     tell_addresses(lanes, rank, setting->bulletin);
     if (rank == 1) {
-        RANKS_CHECK(vp_lanes_register(lanes, buffer.address, N_BYTES, setting->put->to == 'd',
+        RANKS_CHECK(vp_lanes_register(lanes, buffer.address, N_BYTES, how_to_register(setting->put),
                                       &region, &error) == VP_OK,
                     "%s", error.text);
         keys = vp_region_keys(region, &setting->bulletin->keys_bytes);
@@ -238,10 +256,10 @@ static void probe(char *why)
     }
     if (driver != NULL) {
         (void)snprintf(why, VP_ERROR_TEXT_BYTES, "%s", driver);
-    } else if (create(&lanes, &error) != VP_OK) {
+    } else if (create(0, &lanes, &error) != VP_OK) {
         (void)snprintf(why, VP_ERROR_TEXT_BYTES, "%s", error.text);
     } else {
-        if (!vp_lanes_move_device(lanes)) {
+        if (!vp_lanes_put_device(lanes)) {
             (void)snprintf(why, VP_ERROR_TEXT_BYTES, "this UCX has no CUDA transports");
         }
         vp_lanes_destroy(lanes);

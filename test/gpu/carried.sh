@@ -24,6 +24,12 @@ run() {
     check "$name: bytes" contains "$output" "100%: Checks: $expected, Failures: 0"
 }
 
+# wrapper NAME BODY: a program that runs BODY with $rank set, then its arguments.
+wrapper() {
+    printf '#!/bin/sh\nrank=$OMPI_COMM_WORLD_RANK\n%s\nexec "$@"\n' "$2" >"$work/$1"
+    chmod +x "$work/$1"
+}
+
 run "device to device" 6 "${component[@]}" "$buffers" d d carried
 check "layouts that lanes do not take are staged" contains "$output" "calls staged, summed over ranks: 8"
 run "device to host" 6 "${component[@]}" "$buffers" d h carried
@@ -38,6 +44,27 @@ run "500 times" 1 "${component[@]}" "$buffers" d d repeat
 LD_LIBRARY_PATH="$emulated:$without_hooks" run "without UCX's hooks" 5 "${component[@]}" "$buffers" d d bytes
 describe stock "$topology" --unlimited --no-p2p
 run "no peer access" 5 "${component[@]}" "$buffers" d d bytes
+describe locked "$topology" --unlimited --no-p2p --no-ipc
+run "no peer access, no IPC" 5 "${component[@]}" "$buffers" d d bytes
+unset CUDA_EMU_TOPO
+
+# Through host memory, with transports that know nothing of CUDA: every kind of memory, mixed.
+export OMPI_MCA_coll_variopath_topology=$srcdir/test/gpu/four.json:transports=local
+run "staged lanes: device" 6 "${component[@]}" "$buffers" d d carried
+run "staged lanes: device to host" 6 "${component[@]}" "$buffers" d h carried
+run "staged lanes: host to device" 6 "${component[@]}" "$buffers" h d carried
+run "staged lanes: managed" 6 "${component[@]}" "$buffers" m m carried
+run "staged lanes: stream-ordered and mapped" 6 "${component[@]}" "$buffers" av va carried
+run "staged lanes: different on each rank" 6 "${component[@]}" "$buffers" dhma vphd carried
+run "staged lanes: ranks without a buffer" 5 "${component[@]}" "$buffers" dnhd hnda bytes
+run "staged lanes: a context of its own" 6 "${component[@]}" "$buffers" d d carried own
+run "staged lanes: host buffers left alone" 6 --mca coll variopath "$buffers" d d carried
+wrapper renumbered 'export CUDA_VISIBLE_DEVICES=$((3 - rank))'
+run "staged lanes: one visible device each" 6 "${component[@]}" "$work/renumbered" "$buffers" d d carried
+wrapper nodes 'export CUDA_EMU_NODE=node$((rank / 2))'
+run "staged lanes: two nodes" 6 "${component[@]}" "$work/nodes" "$buffers" d d carried
+run "staged lanes: late copies" 6 "${component[@]}" -x CUDA_EMU_DEFER_US=2000 "$buffers" d d carried
+export OMPI_MCA_coll_variopath_topology=$topology
 
 # Plans and links: bytes of PCIe lanes by pair of ranks, and of copies by pair of devices.
 describe four "$topology" --unlimited

@@ -28,4 +28,9 @@ demo() {
 }
 
 demo "peer-to-peer" r5080-bf3:transports=emulated r5080-bf3:transports=emulated
+# The same machine as it is sold: every byte goes up to host memory and down again.
+stock=synthetic:gpus=4,switches=2,nics=1,links=uplinks,p2p=off,gdr=off:transports=local
+demo "host-staged" $stock $stock
+check "host-staged: over host paths only" lacks "$output" "coll_variopath_bytes_NIC"
+check "host-staged: over host paths" contains "$output" "coll_variopath_bytes_HOST"
 finish

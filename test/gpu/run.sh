@@ -62,12 +62,12 @@ buffers() {
     step "Buffers: $1 ranks, $2 to $3, $4" 60 mpirun -np "$1" --mca coll variopath \
         --mca coll_variopath_host 1 test/gpu/buffers "$2" "$3" "$4"
 }
-buffers 2 d d staged
-buffers 4 d d staged
-buffers 4 d h staged
-buffers 4 h d staged
-buffers 4 dhma vphd staged
-buffers 4 dnhd hnda staged
+buffers 2 d d carried
+buffers 4 d d carried
+buffers 4 d h carried
+buffers 4 h d carried
+buffers 4 dhma vphd carried
+buffers 4 dnhd hnda carried
 buffers 4 hp ph any
 buffers 2 d d repeat
 
