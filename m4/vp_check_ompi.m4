@@ -22,6 +22,9 @@ AS_IF([test "$vp_ompi_want" != no],
       AS_IF([test -f "$vp_dir/openmpi/ompi_config.h"],
           [OMPI_CPPFLAGS="$OMPI_CPPFLAGS -isystem $vp_dir/openmpi"])
   done
+  # What they include and no release installs; real headers come first.
+  vp_dir=`cd "$srcdir" && pwd`
+  OMPI_CPPFLAGS="$OMPI_CPPFLAGS -idirafter $vp_dir/mca/compat"
   OMPI_LIBS=
   for vp_dir in `$MPICC --showme:libdirs 2>/dev/null`; do
       OMPI_LIBS="$OMPI_LIBS -L$vp_dir"
@@ -34,6 +37,7 @@ AS_IF([test "$vp_ompi_want" != no],
   AC_COMPILE_IFELSE([AC_LANG_PROGRAM([[#include "ompi_config.h"
 #include "mpi.h"
 #include "ompi/mca/coll/coll.h"
+#include "ompi/mca/coll/base/coll_base_util.h"
 #include "ompi/communicator/communicator.h"
 #if !defined(MCA_COLL_BASE_VERSION_2_0_0)
 #error "this release of the component builds against Open MPI 4.1"

@@ -11,24 +11,23 @@ static int carry_or_stage(vp_transfer_t *transfer, vp_module_t *module, const ch
                           const vp_side_t *send, const vp_side_t *receive, vp_verdict_t *verdict_p)
 {
     bool in_place = MPI_IN_PLACE == send->buffer;
-    int code = vp_module_prepare(module);
+    int code;
 
+    vp_request_drain(&module->strand);
     *verdict_p = VP_CARRIED;
+    code = vp_module_prepare(module);
     if (OMPI_SUCCESS != code) {
         return code;
     }
     /* The send arguments of an in-place call are not significant and may be anything. */
-    vp_transfer_begin(transfer, module, what, in_place ? NULL : send, receive, module->blocks,
-                      &module->packed);
+    vp_transfer_begin(transfer, &module->strand, what, in_place ? NULL : send, receive,
+                      module->blocks, &module->packed);
     code = vp_transfer_run(transfer, verdict_p);
     return VP_CARRIED == *verdict_p ? code
                                     : vp_stage_enter(&transfer->stage, VP_STAGED == *verdict_p);
 }
 
-int vp_alltoall(const void *send_buffer, vp_count_t send_count, struct ompi_datatype_t *send_type,
-                void *receive_buffer, vp_count_t receive_count,
-                struct ompi_datatype_t *receive_type, struct ompi_communicator_t *comm,
-                mca_coll_base_module_t *base_module)
+int vp_alltoall(VP_UNIFORM_ARGUMENTS, mca_coll_base_module_t *base_module)
 {
     vp_module_t *module = (vp_module_t *)base_module;
     const vp_side_t send = vp_side_uniform(send_buffer, (size_t)send_count, send_type);
@@ -46,11 +45,7 @@ int vp_alltoall(const void *send_buffer, vp_count_t send_count, struct ompi_data
     return vp_stage_leave(&transfer.stage, code);
 }
 
-int vp_alltoallv(const void *send_buffer, vp_counts_t send_counts, vp_displs_t send_displs,
-                 struct ompi_datatype_t *send_type, void *receive_buffer,
-                 vp_counts_t receive_counts, vp_displs_t receive_displs,
-                 struct ompi_datatype_t *receive_type, struct ompi_communicator_t *comm,
-                 mca_coll_base_module_t *base_module)
+int vp_alltoallv(VP_ELEMENTS_ARGUMENTS, mca_coll_base_module_t *base_module)
 {
     vp_module_t *module = (vp_module_t *)base_module;
     const vp_side_t send = vp_side_elements(send_buffer, send_counts, send_displs, send_type);
@@ -70,11 +65,7 @@ int vp_alltoallv(const void *send_buffer, vp_counts_t send_counts, vp_displs_t s
     return vp_stage_leave(&transfer.stage, code);
 }
 
-int vp_alltoallw(const void *send_buffer, vp_counts_t send_counts, vp_displs_t send_displs,
-                 struct ompi_datatype_t *const *send_types, void *receive_buffer,
-                 vp_counts_t receive_counts, vp_displs_t receive_displs,
-                 struct ompi_datatype_t *const *receive_types, struct ompi_communicator_t *comm,
-                 mca_coll_base_module_t *base_module)
+int vp_alltoallw(VP_BYTES_ARGUMENTS, mca_coll_base_module_t *base_module)
 {
     vp_module_t *module = (vp_module_t *)base_module;
     const vp_side_t send = vp_side_bytes(send_buffer, send_counts, send_displs, send_types);

@@ -1,15 +1,21 @@
 /*
  * The collectives below us. They are reached through the saved pointers with
- * their own modules, never through the communicator, whose slots are ours.
+ * their own modules, never through the communicator, whose slots are ours. A call
+ * that runs on a fiber has its own small ones instead.
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "mca/component.h"
+#include "mca/rounds.h"
 
 static vp_status_t below_allgather(void *context, const void *send, void *receive, size_t n_bytes)
 {
-    const vp_module_t *module = context;
+    const vp_strand_t *strand = context;
+    const vp_module_t *module = strand->module;
 
+    if (NULL != strand->rounds) {
+        return vp_rounds_allgather(strand->rounds, send, receive, n_bytes);
+    }
     if (n_bytes > INT_MAX) {
         return VP_ERR_LIMIT;
     }
@@ -22,8 +28,12 @@ static vp_status_t below_allgather(void *context, const void *send, void *receiv
 
 static vp_status_t below_alltoall(void *context, const void *send, void *receive, size_t n_bytes)
 {
-    const vp_module_t *module = context;
+    const vp_strand_t *strand = context;
+    const vp_module_t *module = strand->module;
 
+    if (NULL != strand->rounds) {
+        return vp_rounds_alltoall(strand->rounds, send, receive, n_bytes);
+    }
     if (n_bytes > INT_MAX) {
         return VP_ERR_LIMIT;
     }
@@ -36,16 +46,23 @@ static vp_status_t below_alltoall(void *context, const void *send, void *receive
 
 static void below_progress(void *context)
 {
-    (void)context;
-    opal_progress();
+    const vp_strand_t *strand = context;
+
+    if (NULL != strand->rounds) {
+        vp_fiber_pause(strand->rounds->fiber);
+    } else {
+        opal_progress();
+    }
 }
 
-void vp_below_fill(vp_module_t *module, vp_surroundings_t *surroundings)
+void vp_below_fill(vp_strand_t *strand, vp_surroundings_t *surroundings)
 {
+    struct ompi_communicator_t *comm = strand->module->comm;
+
     *surroundings = (vp_surroundings_t){
-        .context = module,
-        .rank = (uint32_t)ompi_comm_rank(module->comm),
-        .n_ranks = (uint32_t)ompi_comm_size(module->comm),
+        .context = strand,
+        .rank = (uint32_t)ompi_comm_rank(comm),
+        .n_ranks = (uint32_t)ompi_comm_size(comm),
         .allgather = below_allgather,
         .alltoall = below_alltoall,
         .send = vp_messages_send,

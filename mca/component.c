@@ -82,6 +82,7 @@ static int component_close(void)
     vp_log(&component->log, VP_LOG_CALL, "closing: %llu calls carried, %llu staged, %llu passed on",
            (unsigned long long)counters->n_carried, (unsigned long long)counters->n_staged,
            (unsigned long long)counters->n_passed_on);
+    vp_request_close();
     vp_process_close();
     free(component->trace);
     component->trace = NULL;

@@ -15,6 +15,9 @@
  *   side.c        arguments of a call as pieces of memory
  *   transfer.c    pieces as blocks of bytes, packed where they have gaps
  *   alltoallv.c   MPI_Alltoall, MPI_Alltoallv and MPI_Alltoallw
+ *   nonblocking.c MPI_Ialltoall, MPI_Alltoall_init and so on
+ *   request.c     their requests, and who runs when
+ *   fiber.c       stacks that pause     rounds.c      exchanges on such a stack
  *   stage.c       device buffers through host memory
  *
  * SPDX-License-Identifier: BSD-3-Clause
@@ -86,13 +89,40 @@ typedef struct vp_packed {
     size_t n_bytes;
 } vp_packed_t;
 
-/* Messages between ranks, of one communicator. */
+/*
+ * Below the tags of collectives, which start at -10, and far from those of
+ * nonblocking ones, which count downwards from there. Within 24 bits: pml/ucx
+ * has no more for a tag.
+ */
+enum { VP_MESSAGE_TAG = -(1 << 22) };
+
+/* Messages between the ranks of a strand. */
 typedef struct vp_outgoing vp_outgoing_t;
 typedef struct vp_messages {
     struct ompi_request_t *incoming; /* NULL: no receive is posted */
     vp_outgoing_t *outgoing;         /* not yet completed */
+    int tag;                         /* nobody else's on this communicator */
     char bytes[VP_MESSAGE_BYTES];    /* of the incoming one */
 } vp_messages_t;
+
+typedef struct vp_request vp_request_t;
+typedef struct vp_rounds vp_rounds_t;
+
+/*
+ * Calls that share an engine run one after the other, in the order in which the
+ * application made them: those of a communicator, and those of a persistent request,
+ * which ranks may start in another order.
+ */
+typedef struct vp_strand {
+    struct vp_module *module;
+    vp_engine_t *engine; /* created at the first call */
+    vp_messages_t messages;
+    vp_rounds_t *rounds; /* of the request that runs; NULL: a blocking call does */
+    vp_request_t *first; /* started and not complete, in order */
+    vp_request_t *last;
+    struct vp_strand *next; /* of those that have a request */
+    int n_pending;          /* requests started and not complete; atomic */
+} vp_strand_t;
 
 /* One per communicator. */
 typedef struct vp_module {
@@ -100,9 +130,8 @@ typedef struct vp_module {
     VP_FOREACH_SAVED(VP_SAVED_FIELDS)
     struct ompi_communicator_t *comm; /* borrowed; it owns the module */
     bool enabled;
-    bool announced;      /* the first verdict was logged */
-    vp_engine_t *engine; /* created at the first call */
-    vp_messages_t messages;
+    bool announced; /* the first verdict was logged */
+    vp_strand_t strand;
     vp_block_t *blocks; /* [2 * n_ranks]: send, then receive blocks of the current call */
     vp_packed_t packed; /* of the current call */
 } vp_module_t;
@@ -154,18 +183,26 @@ int vp_peers_find_other(struct ompi_communicator_t *comm);
 
 /* module.c */
 mca_coll_base_module_t *vp_module_query(struct ompi_communicator_t *comm, int *priority);
-/* Creates the engine at the first call on a communicator. */
+/* Creates the engine at the first call. */
+int vp_strand_prepare(vp_strand_t *strand);
+/* Before a blocking call: its engine and blocks. */
 int vp_module_prepare(vp_module_t *module);
 
-/* below.c */
-void vp_below_fill(vp_module_t *module, vp_surroundings_t *surroundings);
+/* below.c: the surroundings of a strand's engine. */
+void vp_below_fill(vp_strand_t *strand, vp_surroundings_t *surroundings);
 
-/* messages.c: see coll_variopath/surroundings.h; context is the module. */
+/* request.c: runs requests until the strand has none. For a blocking call, which comes after them.
+ */
+void vp_request_drain(vp_strand_t *strand);
+/* Stops watching for progress; when no request can be left. */
+void vp_request_close(void);
+
+/* messages.c: see coll_variopath/surroundings.h; context is the strand. */
 vp_status_t vp_messages_send(void *context, uint32_t peer, const void *message);
 vp_status_t vp_messages_receive(void *context, void *message, bool *arrived_p);
 void vp_messages_abandon(void *context);
 /* Before the communicator goes. */
-void vp_messages_close(vp_module_t *module);
+void vp_messages_close(vp_strand_t *strand);
 
 /* stage.c */
 
@@ -181,6 +218,7 @@ typedef struct vp_bounce {
 
 typedef struct vp_stage {
     vp_module_t *module;
+    vp_engine_t *engine; /* that agrees on staging */
     bool in_place;
     vp_bounce_t send;
     vp_bounce_t receive;
@@ -191,7 +229,7 @@ typedef struct vp_stage {
  * VP_OBSTACLE_DEVICE_LOST or 0. send is NULL for an in-place call. Local; at
  * most one driver query per side.
  */
-uint32_t vp_stage_look(vp_stage_t *stage, vp_module_t *module, const vp_side_t *send,
+uint32_t vp_stage_look(vp_stage_t *stage, const vp_strand_t *strand, const vp_side_t *send,
                        const vp_side_t *receive);
 /* Is any touched byte in ordinary host memory? */
 bool vp_stage_has_host(const vp_stage_t *stage);
@@ -207,20 +245,36 @@ void *vp_stage_receive_buffer(const vp_stage_t *stage);
 /* After it, with its code: moves received bytes to the device. The call's OMPI code. */
 int vp_stage_leave(vp_stage_t *stage, int code);
 
-/* alltoallv.c: the collectives that this component offers, as the framework calls them. */
-int vp_alltoall(const void *send_buffer, vp_count_t send_count, struct ompi_datatype_t *send_type,
-                void *receive_buffer, vp_count_t receive_count,
-                struct ompi_datatype_t *receive_type, struct ompi_communicator_t *comm,
-                mca_coll_base_module_t *base_module);
-int vp_alltoallv(const void *send_buffer, vp_counts_t send_counts, vp_displs_t send_displs,
-                 struct ompi_datatype_t *send_type, void *receive_buffer,
-                 vp_counts_t receive_counts, vp_displs_t receive_displs,
-                 struct ompi_datatype_t *receive_type, struct ompi_communicator_t *comm,
+/* alltoallv.c, nonblocking.c: the collectives on offer, as the framework calls them. */
+#define VP_UNIFORM_ARGUMENTS                                                                       \
+    const void *send_buffer, vp_count_t send_count, struct ompi_datatype_t *send_type,             \
+        void *receive_buffer, vp_count_t receive_count, struct ompi_datatype_t *receive_type,      \
+        struct ompi_communicator_t *comm
+#define VP_ELEMENTS_ARGUMENTS                                                                      \
+    const void *send_buffer, vp_counts_t send_counts, vp_displs_t send_displs,                     \
+        struct ompi_datatype_t *send_type, void *receive_buffer, vp_counts_t receive_counts,       \
+        vp_displs_t receive_displs, struct ompi_datatype_t *receive_type,                          \
+        struct ompi_communicator_t *comm
+#define VP_BYTES_ARGUMENTS                                                                         \
+    const void *send_buffer, vp_counts_t send_counts, vp_displs_t send_displs,                     \
+        struct ompi_datatype_t *const *send_types, void *receive_buffer,                           \
+        vp_counts_t receive_counts, vp_displs_t receive_displs,                                    \
+        struct ompi_datatype_t *const *receive_types, struct ompi_communicator_t *comm
+
+int vp_alltoall(VP_UNIFORM_ARGUMENTS, mca_coll_base_module_t *base_module);
+int vp_alltoallv(VP_ELEMENTS_ARGUMENTS, mca_coll_base_module_t *base_module);
+int vp_alltoallw(VP_BYTES_ARGUMENTS, mca_coll_base_module_t *base_module);
+int vp_ialltoall(VP_UNIFORM_ARGUMENTS, ompi_request_t **request_p,
                  mca_coll_base_module_t *base_module);
-int vp_alltoallw(const void *send_buffer, vp_counts_t send_counts, vp_displs_t send_displs,
-                 struct ompi_datatype_t *const *send_types, void *receive_buffer,
-                 vp_counts_t receive_counts, vp_displs_t receive_displs,
-                 struct ompi_datatype_t *const *receive_types, struct ompi_communicator_t *comm,
-                 mca_coll_base_module_t *base_module);
+int vp_ialltoallv(VP_ELEMENTS_ARGUMENTS, ompi_request_t **request_p,
+                  mca_coll_base_module_t *base_module);
+int vp_ialltoallw(VP_BYTES_ARGUMENTS, ompi_request_t **request_p,
+                  mca_coll_base_module_t *base_module);
+int vp_alltoall_init(VP_UNIFORM_ARGUMENTS, struct ompi_info_t *info, ompi_request_t **request_p,
+                     mca_coll_base_module_t *base_module);
+int vp_alltoallv_init(VP_ELEMENTS_ARGUMENTS, struct ompi_info_t *info, ompi_request_t **request_p,
+                      mca_coll_base_module_t *base_module);
+int vp_alltoallw_init(VP_BYTES_ARGUMENTS, struct ompi_info_t *info, ompi_request_t **request_p,
+                      mca_coll_base_module_t *base_module);
 
 #endif

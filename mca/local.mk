@@ -9,13 +9,17 @@ mca_mca_coll_variopath_la_SOURCES = \
 	mca/below.c \
 	mca/component.c mca/component.h \
 	mca/counters.c \
+	mca/fiber.c mca/fiber.h \
 	mca/help.c \
 	mca/messages.c \
 	mca/module.c \
+	mca/nonblocking.c \
 	mca/ompi.h \
 	mca/params.c \
 	mca/peers.c \
 	mca/process.c \
+	mca/request.c mca/request.h \
+	mca/rounds.c mca/rounds.h \
 	mca/side.c mca/side.h \
 	mca/stage.c \
 	mca/transfer.c mca/transfer.h \
@@ -34,7 +38,7 @@ mca_mca_coll_variopath_la_LIBADD = \
 	catalog/libvp_catalog.la \
 	base/libvp_base.la \
 	$(UCX_LIBS) $(JANSSON_LIBS) $(OMPI_LIBS)
-EXTRA_DIST += mca/help-coll-variopath.txt
+EXTRA_DIST += mca/help-coll-variopath.txt mca/compat
 
 # Open MPI's libraries scan every file of a component directory: leave only the DSO there.
 if VP_WITH_COMPONENT

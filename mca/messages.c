@@ -13,13 +13,6 @@
 #include "ompi/mca/pml/pml.h"
 #include "ompi/request/request.h"
 
-/*
- * Below the tags of collectives, which start at -10, and far from those of
- * nonblocking ones, which count downwards from there. Within 24 bits: pml/ucx
- * has no more for a tag.
- */
-enum { VP_MESSAGE_TAG = -(1 << 22) };
-
 /* A message that the layer below still reads. */
 struct vp_outgoing {
     vp_outgoing_t *next;
@@ -46,7 +39,7 @@ static void reap(vp_messages_t *messages)
 
 vp_status_t vp_messages_send(void *context, uint32_t peer, const void *message)
 {
-    vp_module_t *module = context;
+    vp_strand_t *strand = context;
     vp_outgoing_t *outgoing = malloc(sizeof(*outgoing));
     int code;
 
@@ -54,30 +47,30 @@ vp_status_t vp_messages_send(void *context, uint32_t peer, const void *message)
         return VP_ERR_NO_MEMORY;
     }
     memcpy(outgoing->bytes, message, VP_MESSAGE_BYTES);
-    code =
-        MCA_PML_CALL(isend(outgoing->bytes, VP_MESSAGE_BYTES, MPI_BYTE, (int)peer, VP_MESSAGE_TAG,
-                           MCA_PML_BASE_SEND_STANDARD, module->comm, &outgoing->request));
+    code = MCA_PML_CALL(isend(outgoing->bytes, VP_MESSAGE_BYTES, MPI_BYTE, (int)peer,
+                              strand->messages.tag, MCA_PML_BASE_SEND_STANDARD,
+                              strand->module->comm, &outgoing->request));
     if (OMPI_SUCCESS != code) {
         free(outgoing);
         return VP_ERR_TRANSPORT;
     }
-    outgoing->next = module->messages.outgoing;
-    module->messages.outgoing = outgoing;
-    reap(&module->messages);
+    outgoing->next = strand->messages.outgoing;
+    strand->messages.outgoing = outgoing;
+    reap(&strand->messages);
     return VP_OK;
 }
 
 vp_status_t vp_messages_receive(void *context, void *message, bool *arrived_p)
 {
-    vp_module_t *module = context;
-    vp_messages_t *messages = &module->messages;
+    vp_strand_t *strand = context;
+    vp_messages_t *messages = &strand->messages;
     int code = OMPI_SUCCESS;
 
     *arrived_p = false;
     if (NULL == messages->incoming &&
         OMPI_SUCCESS !=
             MCA_PML_CALL(irecv(messages->bytes, VP_MESSAGE_BYTES, MPI_BYTE, MPI_ANY_SOURCE,
-                               VP_MESSAGE_TAG, module->comm, &messages->incoming))) {
+                               messages->tag, strand->module->comm, &messages->incoming))) {
         messages->incoming = NULL;
         return VP_ERR_TRANSPORT;
     }
@@ -97,7 +90,7 @@ vp_status_t vp_messages_receive(void *context, void *message, bool *arrived_p)
 
 void vp_messages_abandon(void *context)
 {
-    vp_messages_t *messages = &((vp_module_t *)context)->messages;
+    vp_messages_t *messages = &((vp_strand_t *)context)->messages;
 
     if (NULL != messages->incoming) {
         if (!REQUEST_COMPLETE(messages->incoming)) {
@@ -108,12 +101,12 @@ void vp_messages_abandon(void *context)
     }
 }
 
-void vp_messages_close(vp_module_t *module)
+void vp_messages_close(vp_strand_t *strand)
 {
-    vp_messages_t *messages = &module->messages;
+    vp_messages_t *messages = &strand->messages;
     vp_outgoing_t *outgoing;
 
-    vp_messages_abandon(module);
+    vp_messages_abandon(strand);
     reap(messages);
     /* What is left goes to a rank that does not answer; the layer below may still read it. */
     for (outgoing = messages->outgoing; NULL != outgoing; outgoing = outgoing->next) {

@@ -9,6 +9,8 @@
 static void module_construct(vp_module_t *module)
 {
     memset((char *)module + sizeof(module->super), 0, sizeof(*module) - sizeof(module->super));
+    module->strand.module = module;
+    module->strand.messages.tag = VP_MESSAGE_TAG;
     vp_process_hold();
 }
 
@@ -21,8 +23,8 @@ static void module_destruct(vp_module_t *module)
     }
     VP_FOREACH_SAVED(RELEASE)
 #undef RELEASE
-    vp_engine_destroy(module->engine);
-    vp_messages_close(module);
+    vp_engine_destroy(module->strand.engine);
+    vp_messages_close(&module->strand);
     free(module->blocks);
     free(module->packed.memory);
     vp_process_drop();
@@ -173,9 +175,10 @@ static void identify_peers(const vp_module_t *module, uint32_t *topology_rank, u
     }
 }
 
-static vp_status_t create_engine(vp_module_t *module, uint32_t *topology_rank, uint64_t *peer_key,
+static vp_status_t create_engine(vp_strand_t *strand, uint32_t *topology_rank, uint64_t *peer_key,
                                  vp_error_t *error)
 {
+    const vp_module_t *module = strand->module;
     vp_component_t *component = &mca_coll_variopath_component;
     const vp_params_t *params = &component->params;
     vp_engine_options_t options = {
@@ -195,39 +198,45 @@ static vp_status_t create_engine(vp_module_t *module, uint32_t *topology_rank, u
 
     (void)vp_params_sync(params, &options.sync); /* known: the communicator would not be served */
     identify_peers(module, topology_rank, peer_key);
-    vp_below_fill(module, &surroundings);
+    vp_below_fill(strand, &surroundings);
     return vp_engine_create(vp_process_catalog(),
                             vp_process_lanes(ompi_proc_local()->super.proc_name.vpid),
                             &surroundings, topology_rank, peer_key, &options, &component->counters,
-                            &module->engine, error);
+                            &strand->engine, error);
 }
 
-int vp_module_prepare(vp_module_t *module)
+int vp_strand_prepare(vp_strand_t *strand)
 {
-    size_t n_ranks = (size_t)ompi_comm_size(module->comm);
+    struct ompi_communicator_t *comm = strand->module->comm;
+    size_t n_ranks = (size_t)ompi_comm_size(comm);
     uint32_t *topology_rank;
     uint64_t *peer_key;
     vp_status_t status;
     vp_error_t error;
 
-    if (NULL != module->engine) {
+    if (NULL != strand->engine) {
         return OMPI_SUCCESS;
     }
     topology_rank = calloc(n_ranks, sizeof(*topology_rank));
     peer_key = calloc(n_ranks, sizeof(*peer_key));
-    module->blocks = calloc(2 * n_ranks, sizeof(*module->blocks));
-    if (NULL == topology_rank || NULL == peer_key || NULL == module->blocks) {
+    if (NULL == topology_rank || NULL == peer_key) {
         status = vp_error_no_memory(&error, "a communicator's peers");
     } else {
-        status = create_engine(module, topology_rank, peer_key, &error);
+        status = create_engine(strand, topology_rank, peer_key, &error);
     }
     free(topology_rank);
     free(peer_key);
     if (VP_OK != status) {
-        free(module->blocks);
-        module->blocks = NULL;
-        opal_output(0, "coll:variopath: %s: %s", module->comm->c_name, error.text);
+        opal_output(0, "coll:variopath: %s: %s", comm->c_name, error.text);
         return VP_ERR_NO_MEMORY == status ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_ERROR;
     }
     return OMPI_SUCCESS;
+}
+
+int vp_module_prepare(vp_module_t *module)
+{
+    if (NULL == module->blocks) {
+        module->blocks = calloc(2 * (size_t)ompi_comm_size(module->comm), sizeof(*module->blocks));
+    }
+    return NULL == module->blocks ? OMPI_ERR_OUT_OF_RESOURCE : vp_strand_prepare(&module->strand);
 }

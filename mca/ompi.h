@@ -22,8 +22,10 @@
 #include "ompi/communicator/communicator.h"
 #include "ompi/constants.h"
 #include "ompi/datatype/ompi_datatype.h"
+#include "ompi/errhandler/errcode-internal.h"
 #include "ompi/mca/coll/base/base.h"
 #include "ompi/mca/coll/base/coll_base_functions.h"
+#include "ompi/mca/coll/base/coll_base_util.h"
 #include "ompi/mca/coll/coll.h"
 #include "ompi/mca/mca.h"
 #include "ompi/mca/pml/pml.h"
@@ -70,9 +72,13 @@ typedef const int *vp_displs_t;
 #endif
 
 /* Collectives that this component offers; coll_variopath_cts chooses among them. */
-#define VP_FOREACH_OFFERED(X) X(alltoall) X(alltoallv) X(alltoallw)
+#define VP_FOREACH_OFFERED(X)                                                                      \
+    X(alltoall)                                                                                    \
+    X(alltoallv)                                                                                   \
+    X(alltoallw)                                                                                   \
+    X(ialltoall) X(ialltoallv) X(ialltoallw) X(alltoall_init) X(alltoallv_init) X(alltoallw_init)
 
-/* Collectives of the layer below that the module saves, retains and calls. */
+/* Collectives of the layer below that the module saves and retains. */
 #define VP_FOREACH_SAVED(X) X(allgather) VP_FOREACH_OFFERED(X)
 
 #endif

@@ -4,7 +4,9 @@
 #include <string.h>
 
 /* The default and all that coll_variopath_cts may name. */
-#define VP_COLLECTIVES "alltoall,alltoallv,alltoallw"
+#define VP_COLLECTIVES                                                                             \
+    "alltoall,alltoallv,alltoallw,ialltoall,ialltoallv,ialltoallw,"                                \
+    "alltoall_init,alltoallv_init,alltoallw_init"
 
 static int register_one(vp_component_t *component, const char *name, const char *help,
                         mca_base_var_type_t type, mca_base_var_info_lvl_t level, void *storage)

@@ -57,13 +57,14 @@ bool vp_stage_has_host(const vp_stage_t *stage)
            VP_MEMORY_HOST == stage->receive.memory.kind;
 }
 
-uint32_t vp_stage_look(vp_stage_t *stage, vp_module_t *module, const vp_side_t *send,
+uint32_t vp_stage_look(vp_stage_t *stage, const vp_strand_t *strand, const vp_side_t *send,
                        const vp_side_t *receive)
 {
-    int n_ranks = ompi_comm_size(module->comm);
+    int n_ranks = ompi_comm_size(strand->module->comm);
     uint32_t obstacles;
 
-    *stage = (vp_stage_t){.module = module, .in_place = NULL == send};
+    *stage =
+        (vp_stage_t){.module = strand->module, .engine = strand->engine, .in_place = NULL == send};
     stage->receive.side = *receive;
     if (NULL != send) {
         stage->send.side = *send;
@@ -166,7 +167,7 @@ int vp_stage_enter(vp_stage_t *stage, bool agreed)
                     ompi_comm_rank(stage->module->comm), error.text);
     }
     if (agreed) {
-        status = vp_engine_agree_staging(stage->module->engine, mine, &error);
+        status = vp_engine_agree_staging(stage->engine, mine, &error);
     }
     if (VP_OK == status) {
         return OMPI_SUCCESS;

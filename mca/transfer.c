@@ -155,22 +155,23 @@ static uint32_t general_obstacles(const vp_stage_t *stage)
     return obstacles;
 }
 
-void vp_transfer_begin(vp_transfer_t *transfer, vp_module_t *module, const char *what,
+void vp_transfer_begin(vp_transfer_t *transfer, vp_strand_t *strand, const char *what,
                        const vp_side_t *send, const vp_side_t *receive, vp_block_t *blocks,
                        vp_packed_t *packed)
 {
-    *transfer = (vp_transfer_t){.module = module,
+    *transfer = (vp_transfer_t){.strand = strand,
+                                .module = strand->module,
                                 .what = what,
                                 .in_place = NULL == send,
                                 .send = NULL == send ? *receive : *send,
                                 .receive = *receive,
                                 .blocks = blocks,
                                 .packed = packed};
-    transfer->obstacles = vp_stage_look(&transfer->stage, module, send, receive);
+    transfer->obstacles = vp_stage_look(&transfer->stage, strand, send, receive);
     transfer->obstacles |= general_obstacles(&transfer->stage);
     /* What all ranks will pass on needs no blocks. */
     if (0 == (transfer->obstacles & ~(uint32_t)VP_OBSTACLE_DEVICE) &&
-        !vp_engine_declined(module->engine)) {
+        !vp_engine_declined(strand->engine)) {
         transfer->obstacles |= arrange(transfer);
     }
 }
@@ -263,16 +264,21 @@ static int unpack(const vp_transfer_t *transfer)
 int vp_transfer_run(vp_transfer_t *transfer, vp_verdict_t *verdict_p)
 {
     vp_module_t *module = transfer->module;
+    /*
+     * A CUDA context that is current belongs to a thread, so a fiber cannot keep it
+     * while it is paused: device buffers of nonblocking calls are staged.
+     */
+    bool on_fiber = NULL != transfer->strand->rounds;
     const vp_call_t call = {
         .send = transfer->blocks,
         .receive = transfer->blocks + ompi_comm_size(module->comm),
         .obstacles = transfer->obstacles,
-        .send_memory = &transfer->stage.send.memory,
-        .receive_memory = &transfer->stage.receive.memory,
+        .send_memory = on_fiber ? NULL : &transfer->stage.send.memory,
+        .receive_memory = on_fiber ? NULL : &transfer->stage.receive.memory,
     };
     vp_outcome_t outcome;
     vp_error_t error;
-    vp_status_t status = vp_engine_alltoallv(module->engine, &call, &outcome, &error);
+    vp_status_t status = vp_engine_alltoallv(transfer->strand->engine, &call, &outcome, &error);
 
     *verdict_p = VP_CARRIED;
     if (VP_OK != status && VP_ERR_TRUNCATE != status) {

@@ -13,8 +13,9 @@
 #include "mca/component.h"
 
 typedef struct vp_transfer {
-    vp_module_t *module;
-    const char *what; /* name of the collective, for people */
+    vp_strand_t *strand;
+    vp_module_t *module; /* the strand's */
+    const char *what;    /* name of the collective, for people */
     bool in_place;
     vp_side_t send; /* in place: the receive side */
     vp_side_t receive;
@@ -27,10 +28,10 @@ typedef struct vp_transfer {
 /*
  * Local. Fills blocks, packs what is to be sent packed; what keeps this rank
  * from having the call carried becomes an obstacle. send is NULL for an in-place
- * call. The module's engine must exist. packed keeps its memory for later calls;
+ * call. The strand's engine must exist. packed keeps its memory for later calls;
  * it must stay until vp_transfer_run returned.
  */
-void vp_transfer_begin(vp_transfer_t *transfer, vp_module_t *module, const char *what,
+void vp_transfer_begin(vp_transfer_t *transfer, vp_strand_t *strand, const char *what,
                        const vp_side_t *send, const vp_side_t *receive, vp_block_t *blocks,
                        vp_packed_t *packed);
 /*

@@ -248,6 +248,14 @@ exchange_state_t *exchange_start(const exchange_t *exchange)
     return state;
 }
 
+int exchange_test(exchange_state_t *state)
+{
+    int done = 0;
+
+    state->code = MPI_Test(&state->request, &done, MPI_STATUS_IGNORE);
+    return done;
+}
+
 int exchange_finish(exchange_state_t *state)
 {
     int n_wrong;

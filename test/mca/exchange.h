@@ -16,11 +16,7 @@ typedef enum exchange_kind {
 } exchange_kind_t;
 
 /* How the call is made. */
-typedef enum exchange_mode {
-    EXCHANGE_BLOCKING,
-    EXCHANGE_NONBLOCKING,
-    EXCHANGE_PERSISTENT
-} exchange_mode_t;
+typedef enum exchange_mode { EXCHANGE_BLOCKING, EXCHANGE_NONBLOCKING } exchange_mode_t;
 
 /*
  * Counts are in send elements; `ratio` receive elements hold as much as one
@@ -45,12 +41,11 @@ typedef struct exchange {
 /* Returns the number of things that are wrong on this rank. */
 int exchange_run(const exchange_t *exchange);
 
-/*
- * In two halves: started, and finished by exchange_finish, which frees it.
- * Only for modes that are not blocking.
- */
+/* A nonblocking call in two halves: exchange_finish waits, compares and frees it. */
 typedef struct exchange_state exchange_state_t;
 exchange_state_t *exchange_start(const exchange_t *exchange);
+/* MPI_Test: is it complete? */
+int exchange_test(exchange_state_t *state);
 int exchange_finish(exchange_state_t *state);
 
 #endif

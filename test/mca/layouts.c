@@ -170,6 +170,21 @@ static int case_in_place_differ(void)
     return all_pairs(EXCHANGE_BLOCKING, 1, 1);
 }
 
+static int case_nonblocking(void)
+{
+    return all_pairs(EXCHANGE_NONBLOCKING, 0, 0);
+}
+
+static int case_nonblocking_differ(void)
+{
+    return all_pairs(EXCHANGE_NONBLOCKING, 0, 1);
+}
+
+static int case_nonblocking_in_place(void)
+{
+    return all_pairs(EXCHANGE_NONBLOCKING, 1, 1);
+}
+
 static int case_interleaved(void)
 {
     MPI_Datatype type = make_interleaved();
@@ -365,6 +380,9 @@ int main(int argc, char **argv)
         {"all pairs of layouts, other ones on each rank", case_pairs_differ},
         {"in place, all layouts", case_in_place},
         {"in place, other layouts on each rank", case_in_place_differ},
+        {"nonblocking, all pairs of layouts", case_nonblocking},
+        {"nonblocking, other layouts on each rank", case_nonblocking_differ},
+        {"nonblocking in place, other layouts on each rank", case_nonblocking_in_place},
         {"elements that interleave", case_interleaved},
         {"struct with lower bound -16, received as bytes", case_struct_to_bytes},
         {"in place, extent 24, size 8, descending", case_in_place_descending},

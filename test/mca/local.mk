@@ -3,7 +3,7 @@ MCA_TESTS = test/mca/component.sh test/mca/catalog_files.sh test/mca/run_cases.s
 EXTRA_DIST += $(MCA_TESTS) test/mca/common.sh test/mca/four.json
 
 if VP_WITH_COMPONENT
-check_PROGRAMS += test/mca/cases test/mca/layouts test/mca/load_now test/mca/tools_first
+check_PROGRAMS += test/mca/cases test/mca/layouts test/mca/nonblocking test/mca/load_now test/mca/tools_first
 TESTS += $(MCA_TESTS)
 endif
 test_mca_cases_SOURCES = test/mca/cases.c test/mca/cases.h test/mca/harness.c
@@ -13,6 +13,10 @@ test_mca_layouts_SOURCES = test/mca/layouts.c test/mca/exchange.c test/mca/excha
 	test/mca/cases.h test/mca/harness.c
 test_mca_layouts_CPPFLAGS = $(test_mca_cases_CPPFLAGS)
 test_mca_layouts_LDADD = $(OMPI_LIBS)
+test_mca_nonblocking_SOURCES = test/mca/nonblocking.c test/mca/exchange.c test/mca/exchange.h \
+	test/mca/cases.h test/mca/harness.c
+test_mca_nonblocking_CPPFLAGS = $(test_mca_cases_CPPFLAGS)
+test_mca_nonblocking_LDADD = $(OMPI_LIBS) -lpthread
 test_mca_load_now_SOURCES = test/mca/load_now.c
 test_mca_load_now_LDADD = $(OMPI_LIBS) -ldl
 test_mca_tools_first_SOURCES = test/mca/tools_first.c test/mca/cases.h test/mca/harness.c

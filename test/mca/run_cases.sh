@@ -32,6 +32,10 @@ run "layouts carried, 5 of 8 ranks" 5 "${literal[@]}" \
 run "layouts passed on, 4 ranks" 4 --mca coll variopath "$layouts" passed
 run "layouts without memory to pack in, 4 ranks" 4 "${literal[@]}" \
     --mca coll_variopath_pack_max 0 "$layouts" any
+nonblocking=$builddir/test/mca/nonblocking
+run "nonblocking carried, 4 ranks" 4 "${literal[@]}" "$nonblocking" all
+run "nonblocking passed on, 4 ranks" 4 --mca coll variopath "$nonblocking" passed
+run "nonblocking without the component, 4 ranks" 4 --mca coll ^variopath "$nonblocking" any
 run "carried, 4 ranks" 4 "${literal[@]}" "$cases" carried
 run "carried, 4 ranks, a barrier after each activation" 4 "${literal[@]}" \
     --mca coll_variopath_sync barrier "$cases" carried

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "mca/rounds.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool vp_rounds_ready(const vp_rounds_t *rounds)
+{
+    int i;
+
+    for (i = 0; i < rounds->n_waiting; i++) {
+        if (!REQUEST_COMPLETE(rounds->waiting[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Waits for all and frees them; the first code that is no success. */
+static int finish(vp_rounds_t *rounds, ompi_request_t **requests, int n_requests)
+{
+    int code = OMPI_SUCCESS;
+    int i;
+
+    rounds->waiting = requests;
+    rounds->n_waiting = n_requests;
+    while (!vp_rounds_ready(rounds)) {
+        vp_fiber_pause(rounds->fiber);
+    }
+    rounds->waiting = NULL;
+    rounds->n_waiting = 0;
+    for (i = 0; i < n_requests; i++) {
+        if (OMPI_SUCCESS == code) {
+            code = requests[i]->req_status.MPI_ERROR;
+        }
+        (void)ompi_request_free(&requests[i]);
+    }
+    return code;
+}
+
+static int post_receive(const vp_rounds_t *rounds, void *buffer, size_t count,
+                        struct ompi_datatype_t *type, int peer, ompi_request_t **request_p)
+{
+    return MCA_PML_CALL(irecv(buffer, count, type, peer, rounds->tag, rounds->comm, request_p));
+}
+
+static int post_send(const vp_rounds_t *rounds, const void *buffer, size_t count,
+                     struct ompi_datatype_t *type, int peer, ompi_request_t **request_p)
+{
+    return MCA_PML_CALL(isend(buffer, count, type, peer, rounds->tag, MCA_PML_BASE_SEND_STANDARD,
+                              rounds->comm, request_p));
+}
+
+/* One message to a rank and one from another, both of known size. */
+static int swap(vp_rounds_t *rounds, const void *send, size_t n_sent, int to, void *receive,
+                size_t n_received, int from)
+{
+    ompi_request_t *requests[2];
+    int code = post_receive(rounds, receive, n_received, MPI_BYTE, from, &requests[0]);
+
+    if (OMPI_SUCCESS != code) {
+        return code;
+    }
+    code = post_send(rounds, send, n_sent, MPI_BYTE, to, &requests[1]);
+    if (OMPI_SUCCESS != code) {
+        (void)ompi_request_cancel(requests[0]);
+        (void)finish(rounds, requests, 1);
+        return code;
+    }
+    return finish(rounds, requests, 2);
+}
+
+/*
+ * Bruck's algorithm: in round k what is known of 2^k ranks goes 2^k ranks down.
+ * Rank's own part is first in `known`, its successors' follow.
+ */
+static int gather_known(vp_rounds_t *rounds, char *known, size_t n_bytes, int rank, int n_ranks)
+{
+    int distance, code = OMPI_SUCCESS;
+
+    for (distance = 1; distance < n_ranks && OMPI_SUCCESS == code; distance *= 2) {
+        int n_parts = distance < n_ranks - distance ? distance : n_ranks - distance;
+
+        code = swap(rounds, known, (size_t)n_parts * n_bytes, (rank - distance + n_ranks) % n_ranks,
+                    known + (size_t)distance * n_bytes, (size_t)n_parts * n_bytes,
+                    (rank + distance) % n_ranks);
+    }
+    return code;
+}
+
+vp_status_t vp_rounds_allgather(vp_rounds_t *rounds, const void *send, void *receive,
+                                size_t n_bytes)
+{
+    int rank = ompi_comm_rank(rounds->comm), n_ranks = ompi_comm_size(rounds->comm);
+    char *known = malloc((size_t)n_ranks * n_bytes + 1);
+    size_t n_last = (size_t)(n_ranks - rank) * n_bytes; /* of this rank to the last one */
+    int code;
+
+    if (NULL == known) {
+        return VP_ERR_NO_MEMORY;
+    }
+    memcpy(known, send, n_bytes);
+    code = gather_known(rounds, known, n_bytes, rank, n_ranks);
+    memcpy((char *)receive + (size_t)rank * n_bytes, known, n_last);
+    memcpy(receive, known + n_last, (size_t)rank * n_bytes);
+    free(known);
+    return OMPI_SUCCESS == code ? VP_OK : VP_ERR_TRANSPORT;
+}
+
+/* Posts one direction of an exchange, a message per block that has bytes. */
+static int post_all(const vp_rounds_t *rounds, const vp_side_t *side, bool sends,
+                    ompi_request_t **requests, int *n_requests_p)
+{
+    int rank = ompi_comm_rank(rounds->comm), n_ranks = ompi_comm_size(rounds->comm);
+    int i, code = OMPI_SUCCESS;
+
+    for (i = 0; i < n_ranks && OMPI_SUCCESS == code; i++) {
+        /* Each rank begins behind itself, so that not all send to the same one first. */
+        int peer = (sends ? rank + i : rank - i + n_ranks) % n_ranks;
+        const vp_piece_t piece = vp_side_piece(side, peer);
+
+        if (0 == vp_piece_extent(&piece).n_bytes) {
+            continue;
+        }
+        code = sends ? post_send(rounds, (const void *)piece.address, piece.count, piece.type, peer,
+                                 &requests[*n_requests_p])
+                     : post_receive(rounds, (void *)piece.address, piece.count, piece.type, peer,
+                                    &requests[*n_requests_p]);
+        *n_requests_p += OMPI_SUCCESS == code;
+    }
+    return code;
+}
+
+int vp_rounds_exchange(vp_rounds_t *rounds, const vp_side_t *send, const vp_side_t *receive)
+{
+    int n_ranks = ompi_comm_size(rounds->comm);
+    ompi_request_t **requests = calloc(2 * (size_t)n_ranks, sizeof(ompi_request_t *));
+    int n_requests = 0;
+    int code, finished;
+
+    if (NULL == requests) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    code = post_all(rounds, receive, false, requests, &n_requests);
+    if (OMPI_SUCCESS == code) {
+        code = post_all(rounds, send, true, requests, &n_requests);
+    }
+    finished = finish(rounds, requests, n_requests);
+    free(requests);
+    return OMPI_SUCCESS == code ? finished : code;
+}
+
+vp_status_t vp_rounds_alltoall(vp_rounds_t *rounds, const void *send, void *receive, size_t n_bytes)
+{
+    const vp_side_t from = vp_side_uniform(send, n_bytes, MPI_BYTE);
+    const vp_side_t to = vp_side_uniform(receive, n_bytes, MPI_BYTE);
+
+    return OMPI_SUCCESS == vp_rounds_exchange(rounds, &from, &to) ? VP_OK : VP_ERR_TRANSPORT;
+}
