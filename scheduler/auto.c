@@ -47,8 +47,7 @@ static vp_status_t plan_without_catalog(const vp_catalog_t *catalog, const uint6
     vp_jobs_t jobs;
     vp_colouring_t best = {0};
     const char *scheduler;
-    vp_status_t status =
-        vp_jobs_init(&jobs, catalog->model, demand_bytes, options->alpha_ns, error);
+    vp_status_t status = vp_jobs_open(&jobs, catalog->model, demand_bytes, options, error);
 
     if (status != VP_OK) {
         return status;
@@ -65,9 +64,10 @@ static vp_status_t plan_without_catalog(const vp_catalog_t *catalog, const uint6
     return status;
 }
 
-vp_status_t vp_schedule_auto(const vp_catalog_t *catalog, const uint64_t *demand_bytes,
-                             const vp_schedule_options_t *options, vp_plan_t **plan_p,
-                             vp_error_t *error)
+/* Exclusive lanes in activations, the paper's model; or pairs over two paths at once as well. */
+static vp_status_t plan_activations(const vp_catalog_t *catalog, const uint64_t *demand_bytes,
+                                    const vp_schedule_options_t *options, vp_plan_t **plan_p,
+                                    vp_error_t *error)
 {
     bool try_paper = options->effort == VP_EFFORT_THOROUGH && catalog->n_shapes > 0 &&
                      catalog->model->n_ranks <= PAPER_RANKS;
@@ -75,9 +75,6 @@ vp_status_t vp_schedule_auto(const vp_catalog_t *catalog, const uint64_t *demand
     vp_plan_t *paper = NULL;
     vp_status_t status;
 
-    if (options->fix != VP_FIX_NONE) {
-        return vp_schedule_paper(catalog, demand_bytes, options, plan_p, error);
-    }
     status = plan_without_catalog(catalog, demand_bytes, options, &plan, error);
     if (status == VP_OK && try_paper) {
         status = vp_schedule_paper(catalog, demand_bytes, options, &paper, error);
@@ -93,5 +90,66 @@ vp_status_t vp_schedule_auto(const vp_catalog_t *catalog, const uint64_t *demand
     }
     vp_plan_destroy(paper);
     *plan_p = plan;
+    return VP_OK;
+}
+
+/* Keeps the faster of *best_p and what a planner makes of the options; the first of equals. */
+static vp_status_t try_planner(vp_schedule_fn_t planner, const vp_catalog_t *catalog,
+                               const uint64_t *demand_bytes, const vp_schedule_options_t *options,
+                               vp_plan_t **best_p, vp_error_t *error)
+{
+    vp_plan_t *plan = NULL;
+    vp_status_t status = planner(catalog, demand_bytes, options, &plan, error);
+
+    if (status == VP_OK && plan->time_ns < (*best_p)->time_ns) {
+        vp_plan_t *slower = *best_p;
+
+        *best_p = plan;
+        plan = slower;
+    }
+    vp_plan_destroy(plan);
+    return status;
+}
+
+/* Forms of plans that are allowed beside activations of exclusive lanes. */
+static vp_status_t try_forms(const vp_catalog_t *catalog, const uint64_t *demand_bytes,
+                             const vp_schedule_options_t *options, vp_plan_t **best_p,
+                             vp_error_t *error)
+{
+    vp_schedule_options_t shared = *options;
+    vp_status_t status = VP_OK;
+
+    if (options->by_dependencies && options->sharing != VP_SHARING_ON) {
+        status = try_planner(vp_schedule_list, catalog, demand_bytes, options, best_p, error);
+    }
+    if (status == VP_OK && options->sharing == VP_SHARING_AUTO) {
+        shared.sharing = VP_SHARING_ON;
+        status = try_planner(plan_activations, catalog, demand_bytes, &shared, best_p, error);
+    }
+    if (status == VP_OK && options->sharing == VP_SHARING_AUTO) {
+        status = try_planner(vp_schedule_concurrent, catalog, demand_bytes, options, best_p, error);
+    }
+    return status;
+}
+
+vp_status_t vp_schedule_auto(const vp_catalog_t *catalog, const uint64_t *demand_bytes,
+                             const vp_schedule_options_t *options, vp_plan_t **plan_p,
+                             vp_error_t *error)
+{
+    vp_plan_t *best = NULL;
+    vp_status_t status;
+
+    if (options->fix != VP_FIX_NONE) {
+        return vp_schedule_paper(catalog, demand_bytes, options, plan_p, error);
+    }
+    status = plan_activations(catalog, demand_bytes, options, &best, error);
+    if (status == VP_OK) {
+        status = try_forms(catalog, demand_bytes, options, &best, error);
+    }
+    if (status != VP_OK) {
+        vp_plan_destroy(best);
+        return status;
+    }
+    *plan_p = best;
     return VP_OK;
 }

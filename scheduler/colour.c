@@ -198,7 +198,7 @@ vp_status_t vp_schedule_colour(const vp_catalog_t *catalog, const uint64_t *dema
     if (status != VP_OK) {
         return status;
     }
-    status = vp_jobs_init(&jobs, catalog->model, demand_bytes, options->alpha_ns, error);
+    status = vp_jobs_open(&jobs, catalog->model, demand_bytes, options, error);
     if (status != VP_OK) {
         return status;
     }

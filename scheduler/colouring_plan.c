@@ -109,6 +109,26 @@ static void trim(lanes_t *lanes)
     }
 }
 
+/* A piece over two instances is two lanes of one activation, which share the ranks' links. */
+static vp_status_t add_piece(const lanes_t *lanes, vp_plan_builder_t *builder,
+                             const vp_piece_t *piece, vp_error_t *error)
+{
+    const vp_jobs_t *jobs = lanes->colouring->jobs;
+    const vp_way_t *way = &jobs->ways[piece->way];
+    uint64_t first_bytes = vp_way_first_bytes(jobs, way, piece->n_bytes);
+    vp_status_t status = vp_plan_builder_add(builder, piece->source, piece->destination,
+                                             way->instance, first_bytes, error);
+
+    if (status == VP_OK && first_bytes < piece->n_bytes) {
+        const vp_plan_form_t shared = {VP_PLAN_ACTIVATIONS, 2, true, jobs->contention};
+
+        vp_plan_builder_set_form(builder, &shared);
+        status = vp_plan_builder_add(builder, piece->source, piece->destination, way->partner,
+                                     piece->n_bytes - first_bytes, error);
+    }
+    return status;
+}
+
 static vp_status_t add(const lanes_t *lanes, vp_plan_builder_t *builder, vp_error_t *error)
 {
     enum { AHEAD = 8 };
@@ -127,9 +147,7 @@ static vp_status_t add(const lanes_t *lanes, vp_plan_builder_t *builder, vp_erro
             vp_plan_builder_next(builder);
             colour = piece->colour;
         }
-        status =
-            vp_plan_builder_add(builder, piece->source, piece->destination,
-                                colouring->jobs->ways[piece->way].instance, piece->n_bytes, error);
+        status = add_piece(lanes, builder, piece, error);
         if (status != VP_OK) {
             return status;
         }

@@ -27,6 +27,41 @@ static uint32_t n_ways_of(const vp_model_t *model, const vp_instance_t *instance
     return is_scarce(model, instance) ? instance->n_copies : 1;
 }
 
+/* Whether two instances of a group pair carry a pair's bytes faster together than the better. */
+static bool is_bundle(const vp_model_t *model, const vp_instance_t *a, const vp_instance_t *b)
+{
+    uint64_t best = a->bytes_per_s > b->bytes_per_s ? a->bytes_per_s : b->bytes_per_s;
+    uint32_t i;
+    uint32_t k;
+
+    if (is_scarce(model, a) || is_scarce(model, b) || best >= model->gpu_link_bytes_per_s ||
+        a->n_resources + b->n_resources > VP_MAX_FOOTPRINT) {
+        return false;
+    }
+    for (i = 0; i < a->n_resources; i++) {
+        for (k = 0; k < b->n_resources; k++) {
+            if (a->resources[i] == b->resources[k]) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static uint32_t n_bundles_of(const vp_model_t *model, size_t pair)
+{
+    uint32_t n = 0;
+    uint32_t r;
+    uint32_t q;
+
+    for (r = model->pair_begin[pair]; r < model->pair_begin[pair + 1]; r++) {
+        for (q = r + 1; q < model->pair_begin[pair + 1]; q++) {
+            n += is_bundle(model, &model->instances[r], &model->instances[q]);
+        }
+    }
+    return n;
+}
+
 static uint64_t slowest_rate(const vp_model_t *model)
 {
     uint64_t slowest = UINT64_MAX;
@@ -55,15 +90,22 @@ static void choose_tick(vp_jobs_t *jobs, uint64_t alpha_ns)
     jobs->alpha_ticks = ticks < MAX_ALPHA_TICKS ? ticks : MAX_ALPHA_TICKS;
 }
 
+static void set_rate(const vp_jobs_t *jobs, vp_way_t *way, uint64_t bytes_per_s)
+{
+    vp_uint128_t ticks = ((vp_uint128_t)VP_NS_PER_S << VP_JOBS_RATE_BITS) >> jobs->tick_shift;
+
+    way->bytes_per_s = bytes_per_s;
+    way->ticks_per_byte = (uint64_t)(ticks / bytes_per_s + 1);
+}
+
 static void set_way(const vp_jobs_t *jobs, vp_way_t *way, uint32_t r, bool scarce, uint32_t *port_p)
 {
     const vp_instance_t *instance = &jobs->model->instances[r];
-    vp_uint128_t ticks = ((vp_uint128_t)VP_NS_PER_S << VP_JOBS_RATE_BITS) >> jobs->tick_shift;
     uint32_t i;
 
     way->instance = r;
-    way->bytes_per_s = instance->bytes_per_s;
-    way->ticks_per_byte = (uint64_t)(ticks / instance->bytes_per_s + 1);
+    way->partner = VP_NO_PARTNER;
+    set_rate(jobs, way, instance->bytes_per_s);
     way->n_ports = instance->n_resources;
     for (i = 0; i < instance->n_resources; i++) {
         way->ports[i] = 2 * jobs->model->n_ranks + instance->resources[i];
@@ -71,6 +113,39 @@ static void set_way(const vp_jobs_t *jobs, vp_way_t *way, uint32_t r, bool scarc
     if (scarce) {
         way->ports[way->n_ports++] = (*port_p)++;
     }
+}
+
+/* A way over an instance and its partner at once. */
+static void set_bundle(const vp_jobs_t *jobs, vp_way_t *way, uint32_t r, uint32_t partner)
+{
+    const vp_instance_t *second = &jobs->model->instances[partner];
+    uint64_t link = jobs->model->gpu_link_bytes_per_s;
+    uint64_t sum = jobs->model->instances[r].bytes_per_s + second->bytes_per_s;
+    uint32_t i;
+
+    set_way(jobs, way, r, false, NULL);
+    way->partner = partner;
+    set_rate(jobs, way, sum < link ? sum : link);
+    for (i = 0; i < second->n_resources; i++) {
+        way->ports[way->n_ports++] = 2 * jobs->model->n_ranks + second->resources[i];
+    }
+}
+
+/* Fills the ways of a group pair over two instances; returns where the next way goes. */
+static uint32_t fill_bundles(vp_jobs_t *jobs, size_t pair, uint32_t w)
+{
+    const vp_model_t *model = jobs->model;
+    uint32_t r;
+    uint32_t q;
+
+    for (r = model->pair_begin[pair]; r < model->pair_begin[pair + 1]; r++) {
+        for (q = r + 1; q < model->pair_begin[pair + 1]; q++) {
+            if (is_bundle(model, &model->instances[r], &model->instances[q])) {
+                set_bundle(jobs, &jobs->ways[w++], r, q);
+            }
+        }
+    }
+    return w;
 }
 
 static void fill_ways(vp_jobs_t *jobs)
@@ -92,6 +167,7 @@ static void fill_ways(vp_jobs_t *jobs)
                 set_way(jobs, &jobs->ways[w], r, is_scarce(model, &model->instances[r]), &port);
             }
         }
+        w = jobs->shares_ports ? fill_bundles(jobs, pair, w) : w;
     }
     jobs->pair_ways[n_pairs] = w;
 }
@@ -115,6 +191,8 @@ static void mark_arrivals(vp_jobs_t *jobs)
 static vp_status_t make_ways(vp_jobs_t *jobs, vp_error_t *error)
 {
     const vp_model_t *model = jobs->model;
+    size_t n_pairs = vp_pair(model, model->n_groups, 0);
+    size_t pair;
     uint32_t r;
 
     jobs->n_ports = 2 * model->n_ranks + model->n_resources;
@@ -124,9 +202,11 @@ static vp_status_t make_ways(vp_jobs_t *jobs, vp_error_t *error)
         jobs->n_ways += n_ways;
         jobs->n_ports += is_scarce(model, &model->instances[r]) ? n_ways : 0;
     }
+    for (pair = 0; jobs->shares_ports && pair < n_pairs; pair++) {
+        jobs->n_ways += n_bundles_of(model, pair);
+    }
     jobs->ways = vp_array_new(jobs->n_ways, sizeof(*jobs->ways));
-    jobs->pair_ways =
-        vp_array_new(vp_pair(model, model->n_groups, 0) + 1, sizeof(*jobs->pair_ways));
+    jobs->pair_ways = vp_array_new(n_pairs + 1, sizeof(*jobs->pair_ways));
     jobs->arrives = vp_array_new(jobs->n_ports, sizeof(*jobs->arrives));
     if (jobs->ways == NULL || jobs->pair_ways == NULL || jobs->arrives == NULL) {
         return vp_error_no_memory(error, "the ways of a machine");
@@ -247,13 +327,12 @@ vp_status_t vp_jobs_refuse_fix(const vp_schedule_options_t *options, const char 
                         planner);
 }
 
-vp_status_t vp_jobs_init(vp_jobs_t *jobs, const vp_model_t *model, const uint64_t *demand_bytes,
-                         uint64_t alpha_ns, vp_error_t *error)
+/* model, shares_ports and contention are set, all else is zero. */
+static vp_status_t init(vp_jobs_t *jobs, const uint64_t *demand_bytes, uint64_t alpha_ns,
+                        vp_error_t *error)
 {
-    vp_status_t status;
+    vp_status_t status = vp_demand_check(jobs->model, demand_bytes, &jobs->total_bytes, error);
 
-    *jobs = (vp_jobs_t){.model = model};
-    status = vp_demand_check(model, demand_bytes, &jobs->total_bytes, error);
     if (status != VP_OK) {
         return status;
     }
@@ -268,6 +347,23 @@ vp_status_t vp_jobs_init(vp_jobs_t *jobs, const vp_model_t *model, const uint64_
     return status;
 }
 
+vp_status_t vp_jobs_init(vp_jobs_t *jobs, const vp_model_t *model, const uint64_t *demand_bytes,
+                         uint64_t alpha_ns, vp_error_t *error)
+{
+    *jobs = (vp_jobs_t){.model = model, .contention = VP_LINKS_IDEAL};
+    return init(jobs, demand_bytes, alpha_ns, error);
+}
+
+vp_status_t vp_jobs_open(vp_jobs_t *jobs, const vp_model_t *model, const uint64_t *demand_bytes,
+                         const vp_schedule_options_t *options, vp_error_t *error)
+{
+    vp_status_t status;
+
+    *jobs = (vp_jobs_t){.model = model, .shares_ports = options->sharing == VP_SHARING_ON};
+    status = vp_links_find(model, options->links, &jobs->contention, error);
+    return status == VP_OK ? init(jobs, demand_bytes, options->alpha_ns, error) : status;
+}
+
 void vp_jobs_release(vp_jobs_t *jobs)
 {
     free(jobs->arrives);
@@ -276,6 +372,24 @@ void vp_jobs_release(vp_jobs_t *jobs)
     free(jobs->pair_ways);
     free(jobs->ways);
     *jobs = (vp_jobs_t){0};
+}
+
+uint64_t vp_way_first_bytes(const vp_jobs_t *jobs, const vp_way_t *way, uint64_t n_bytes)
+{
+    uint64_t first;
+    uint64_t sum;
+
+    if (way->partner == VP_NO_PARTNER || n_bytes < 2 * (uint64_t)VP_JOBS_MIN_CUT_BYTES) {
+        return n_bytes;
+    }
+    first = jobs->model->instances[way->instance].bytes_per_s;
+    sum = first + jobs->model->instances[way->partner].bytes_per_s;
+    first = vp_muldiv_floor(n_bytes, first, sum);
+    first -= first % VP_JOBS_CHUNK_BYTES;
+    if (first < VP_JOBS_MIN_CUT_BYTES || n_bytes - first < VP_JOBS_MIN_CUT_BYTES) {
+        return n_bytes;
+    }
+    return first;
 }
 
 uint64_t vp_way_bytes_in(const vp_way_t *way, uint64_t ticks)

@@ -25,14 +25,21 @@ enum {
     VP_JOBS_MAX_PORTS = VP_MAX_FOOTPRINT + 3
 };
 
-/* One way between two groups: an instance, or one copy of it where copies are scarce. */
+/*
+ * One way between two groups: an instance, or one copy of it where copies are
+ * scarce, or two instances at once where ports are shared and their rates
+ * together come closer to the rate of a GPU's link.
+ */
 typedef struct vp_way {
     uint64_t bytes_per_s;
     uint64_t ticks_per_byte; /* with VP_JOBS_RATE_BITS fraction bits, rounded up */
     uint32_t instance;
+    uint32_t partner; /* the second instance; VP_NO_PARTNER */
     uint32_t n_ports; /* beside those of the ranks */
     uint32_t ports[VP_JOBS_MAX_PORTS - 2];
 } vp_way_t;
+
+#define VP_NO_PARTNER UINT32_MAX
 
 enum { VP_JOBS_RATE_BITS = 32 };
 
@@ -69,7 +76,9 @@ typedef struct vp_port_load {
 
 typedef struct vp_jobs {
     const vp_model_t *model;
-    uint32_t n_ports; /* n_ranks ways out, n_ranks ways in, resources, scarce copies */
+    bool shares_ports;   /* there may be ways over two instances */
+    uint32_t contention; /* profile of the model that plans are timed under */
+    uint32_t n_ports;    /* n_ranks ways out, n_ranks ways in, resources, scarce copies */
     uint32_t n_ways;
     uint32_t tick_shift;
     uint64_t alpha_ticks;
@@ -90,6 +99,9 @@ vp_status_t vp_jobs_refuse_fix(const vp_schedule_options_t *options, const char 
 /* VP_ERR_BAD_INPUT as vp_demand_check; VP_ERR_NO_MEMORY. */
 vp_status_t vp_jobs_init(vp_jobs_t *jobs, const vp_model_t *model, const uint64_t *demand_bytes,
                          uint64_t alpha_ns, vp_error_t *error) VP_MUST_CHECK;
+/* The same with what the options say: overhead, port sharing, contention profile. VP_ERR_USAGE. */
+vp_status_t vp_jobs_open(vp_jobs_t *jobs, const vp_model_t *model, const uint64_t *demand_bytes,
+                         const vp_schedule_options_t *options, vp_error_t *error) VP_MUST_CHECK;
 /* Also after a failed or never made init of a zeroed record. */
 void vp_jobs_release(vp_jobs_t *jobs);
 
@@ -138,6 +150,9 @@ static inline uint64_t vp_round_to_chunks(uint64_t n_bytes)
 {
     return (n_bytes + VP_JOBS_CHUNK_BYTES - 1) / VP_JOBS_CHUNK_BYTES * VP_JOBS_CHUNK_BYTES;
 }
+
+/* Of a piece on a way over two instances: bytes on the first, whole chunks, or all of them. */
+uint64_t vp_way_first_bytes(const vp_jobs_t *jobs, const vp_way_t *way, uint64_t n_bytes);
 
 /* Whole chunks that take no longer than `ticks` on a way, in bytes. */
 uint64_t vp_way_bytes_in(const vp_way_t *way, uint64_t ticks);

@@ -13,6 +13,7 @@ scheduler_libvp_scheduler_la_SOURCES = \
 	scheduler/colour_trim.c scheduler/colour_trim.h \
 	scheduler/colouring.c scheduler/colouring.h \
 	scheduler/colouring_plan.c \
+	scheduler/concurrent.c \
 	scheduler/critical.c scheduler/critical.h \
 	scheduler/critical_channel.c scheduler/critical_channel.h \
 	scheduler/critical_greedy.c scheduler/critical_greedy.h \
@@ -37,4 +38,5 @@ scheduler_libvp_scheduler_la_SOURCES = \
 	scheduler/schedule.c scheduler/schedule.h \
 	scheduler/scores.c scheduler/scores.h \
 	scheduler/shaper.c scheduler/shaper.h \
-	scheduler/shaper_network.c
+	scheduler/shaper_network.c \
+	scheduler/spread.c scheduler/spread.h

@@ -78,7 +78,7 @@ typedef struct vp_plan_builder vp_plan_builder_t;
 vp_status_t vp_plan_builder_create(const vp_model_t *model, vp_plan_builder_t **builder_p,
                                    vp_error_t *error) VP_MUST_CHECK;
 void vp_plan_builder_destroy(vp_plan_builder_t *builder);
-/* Before the first lane. With LIST every lane added is an activation of its own. */
+/* LIST before the first lane: each is an activation of its own. Other forms any time. */
 void vp_plan_builder_set_form(vp_plan_builder_t *builder, const vp_plan_form_t *form);
 /* Lanes added from now on belong to a new activation; an activation without lanes is dropped. */
 void vp_plan_builder_next(vp_plan_builder_t *builder);
@@ -125,5 +125,9 @@ vp_status_t vp_plan_time(vp_plan_t *plan, const vp_model_t *model, uint64_t alph
 uint32_t vp_plan_share_ppm(const vp_model_t *model, uint32_t profile, uint32_t table,
                            uint32_t n_sources);
 uint32_t vp_plan_contention_table(vp_resource_kind_t kind);
+
+/* The profile of a name; NULL and "ideal": VP_LINKS_IDEAL. VP_ERR_USAGE: the model has none. */
+vp_status_t vp_links_find(const vp_model_t *model, const char *name, uint32_t *profile_p,
+                          vp_error_t *error) VP_MUST_CHECK;
 
 #endif

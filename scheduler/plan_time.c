@@ -6,6 +6,7 @@
 #include "scheduler/plan.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "base/units.h"
@@ -42,6 +43,27 @@ uint32_t vp_plan_share_ppm(const vp_model_t *model, uint32_t profile, uint32_t t
         return PPM;
     }
     return contention->share_ppm[table][n_sources < n_entries ? n_sources - 1 : n_entries - 1];
+}
+
+vp_status_t vp_links_find(const vp_model_t *model, const char *name, uint32_t *profile_p,
+                          vp_error_t *error)
+{
+    uint32_t i;
+
+    if (name == NULL || strcmp(name, "ideal") == 0) {
+        *profile_p = VP_LINKS_IDEAL;
+        return VP_OK;
+    }
+    for (i = 0; i < model->n_contention; i++) {
+        if (strcmp(model->contention[i].name, name) == 0) {
+            *profile_p = i;
+            return VP_OK;
+        }
+    }
+    return vp_error_set(error, VP_ERR_USAGE,
+                        "topology \"%s\" has no contention profile \"%.100s\"; \"ideal\" always "
+                        "works, others are in the topology file's \"contention\"",
+                        model->name, name);
 }
 
 static size_t n_ports(const vp_model_t *model)

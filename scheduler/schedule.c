@@ -12,6 +12,7 @@ vp_schedule_fn_t vp_schedule_find(const char *name)
 {
     static const planner_entry_t planners[] = {{"auto", vp_schedule_auto},
                                                {"colour", vp_schedule_colour},
+                                               {"concurrent", vp_schedule_concurrent},
                                                {"critical", vp_schedule_critical},
                                                {"list", vp_schedule_list},
                                                {"paper", vp_schedule_paper}};
@@ -27,5 +28,5 @@ vp_schedule_fn_t vp_schedule_find(const char *name)
 
 const char *vp_schedule_names(void)
 {
-    return "auto, colour, critical, list, paper";
+    return "auto, colour, concurrent, critical, list, paper";
 }

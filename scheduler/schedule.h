@@ -33,11 +33,22 @@ typedef enum vp_effort {
     VP_EFFORT_THOROUGH /* for demands that come again, and offline */
 } vp_effort_t;
 
+/* Whether lanes may share links, beyond the paper's model. */
+typedef enum vp_sharing {
+    VP_SHARING_OFF, /* exclusive lanes */
+    VP_SHARING_ON,  /* a pair may use two paths at once, as far as its GPUs' links carry them */
+    VP_SHARING_AUTO /* planner "auto": exclusive, shared and concurrent plans, whichever the
+                       contention profile makes fastest; others: as OFF */
+} vp_sharing_t;
+
 typedef struct vp_schedule_options {
     uint64_t alpha_ns; /* overhead of an activation, at most VP_MAX_ALPHA_NS */
     uint64_t tau_ns; /* fixed quantum; 0: search over fractions of the bound, keep the best plan */
     vp_fix_t fix;    /* a planner without ablations refuses others than VP_FIX_NONE */
     vp_effort_t effort;
+    vp_sharing_t sharing;
+    const char *links;    /* contention profile of the model to plan for; NULL or "ideal": none */
+    bool by_dependencies; /* lanes wait for their ports, not for activations: "auto" tries lists */
 } vp_schedule_options_t;
 
 /*
@@ -80,9 +91,20 @@ vp_status_t vp_schedule_list(const vp_catalog_t *catalog, const uint64_t *demand
                              vp_error_t *error) VP_MUST_CHECK;
 
 /*
- * The cheapest plan of the planners that fit the size and the effort; with
- * ablations that of "paper". With VP_EFFORT_THOROUGH never dearer than "paper"
- * up to 16 ranks.
+ * No activations: lanes share links (VP_PLAN_CONCURRENT), everything at once on
+ * nearest paths or, where that is faster under the contention profile, bytes
+ * spread over paths and lanes started through a window; reads only the
+ * catalog's model. VP_ERR_UNSUPPORTED: ablations.
+ */
+vp_status_t vp_schedule_concurrent(const vp_catalog_t *catalog, const uint64_t *demand_bytes,
+                                   const vp_schedule_options_t *options, vp_plan_t **plan_p,
+                                   vp_error_t *error) VP_MUST_CHECK;
+
+/*
+ * The cheapest plan of the planners that fit the size, the effort and what the
+ * options allow, under the contention profile; with ablations that of "paper".
+ * With VP_SHARING_AUTO never dearer than "concurrent", with by_dependencies
+ * than "list"; with VP_EFFORT_THOROUGH never dearer than "paper" up to 16 ranks.
  */
 vp_status_t vp_schedule_auto(const vp_catalog_t *catalog, const uint64_t *demand_bytes,
                              const vp_schedule_options_t *options, vp_plan_t **plan_p,

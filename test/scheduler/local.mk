@@ -36,7 +36,8 @@ scheduler_tests = \
 	test/scheduler/test_rates \
 	test/scheduler/test_remaining \
 	test/scheduler/test_scores \
-	test/scheduler/test_shaper
+	test/scheduler/test_shaper \
+	test/scheduler/test_sharing
 check_PROGRAMS += $(scheduler_tests)
 TESTS += $(scheduler_tests)
 
@@ -85,4 +86,8 @@ test_scheduler_test_list_SOURCES = test/scheduler/test_list.c \
 	test/scheduler/random_machines.c test/scheduler/random_machines.h
 test_scheduler_test_list_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 test_scheduler_test_list_LDADD = $(scheduler_test_libraries)
+test_scheduler_test_sharing_SOURCES = test/scheduler/test_sharing.c \
+	test/scheduler/random_machines.c test/scheduler/random_machines.h
+test_scheduler_test_sharing_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+test_scheduler_test_sharing_LDADD = $(scheduler_test_libraries)
 endif

@@ -414,7 +414,7 @@ START_TEST(planners_have_names)
     ck_assert(vp_schedule_find("list") == vp_schedule_list);
     ck_assert(vp_schedule_find("pap") == NULL);
     ck_assert(vp_schedule_find("") == NULL);
-    ck_assert_str_eq(vp_schedule_names(), "auto, colour, critical, list, paper");
+    ck_assert_str_eq(vp_schedule_names(), "auto, colour, concurrent, critical, list, paper");
 }
 END_TEST
 
