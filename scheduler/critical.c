@@ -58,7 +58,7 @@ static uint64_t run_steps(const search_t *search, const vp_greedy_options_t *opt
     uint64_t n_ranks = search->lanes->jobs->model->n_ranks;
     uint64_t n_activations = ACTIVATIONS_PER_JOB * search->lanes->jobs->n_jobs / n_ranks + 1;
 
-    return n_activations * vp_greedy_steps(options, search->lanes->n_lanes / 2 + 1);
+    return n_activations * vp_greedy_steps(search->lanes, options, search->lanes->n_lanes / 2 + 1);
 }
 
 /*
@@ -67,7 +67,7 @@ static uint64_t run_steps(const search_t *search, const vp_greedy_options_t *opt
  */
 static vp_status_t search_thorough(search_t *search, vp_error_t *error)
 {
-    enum { N_RUNS = 600, N_IDLE = 150, N_PLAIN = 30, N_PRICES = 5, N_LENGTHS = 3, N_PERCENTS = 4 };
+    enum { N_RUNS = 1500, N_IDLE = 400, N_PLAIN = 30, N_PRICES = 5, N_LENGTHS = 3, N_PERCENTS = 4 };
     static const uint32_t percents[N_PERCENTS] = {100, 85, 115, 70};
     const uint64_t max_steps = UINT64_C(1) << 30;
     uint64_t load = mean_ticks(search->lanes);
@@ -81,12 +81,14 @@ static vp_status_t search_thorough(search_t *search, vp_error_t *error)
                                        .n_lengths = 5 + i / N_PRICES % N_LENGTHS,
                                        .length_percent =
                                            percents[i / (N_PRICES * N_LENGTHS) % N_PERCENTS],
-                                       .n_swaps = 2,
+                                       .n_swaps = i % 4 == 3 ? 2 : 0,
+                                       .n_refine = 2,
                                        .noise = i < N_PLAIN ? 0 : VP_SHARE_ONE / 2,
                                        .seed = i,
                                        .alpha_floor = load / (i % 2 == 0 ? 400 : 2000)};
 
         if (run_steps(search, &options) > max_steps / 4) {
+            options.n_refine = 0;
             options.n_swaps = 0;
         }
         if (i > 0 && search->steps + run_steps(search, &options) > max_steps) {

@@ -132,6 +132,7 @@ MASK_INLINE void pick(vp_choice_t *choice, const vp_live_t *live, uint64_t lengt
                 heaviest = key > heaviest ? key : heaviest;
             }
         }
+        choice->n_seen += n;
         n = n_left;
         mask = choice->mask;
     }
@@ -159,12 +160,11 @@ static void sort_keys(uint64_t *key, uint32_t n)
     }
 }
 
-/* Adds every lane that fits, heaviest first, to `busy`; notes them and returns their weight. */
-MASK_INLINE uint64_t fill(vp_choice_t *choice, uint32_t n, uint64_t *busy, uint32_t n_words,
-                          uint32_t *n_added_p)
+/* Adds every lane that fits, heaviest first, to `busy`, and notes them. */
+MASK_INLINE void fill(vp_choice_t *choice, uint32_t n, uint64_t *busy, uint32_t n_words,
+                      uint32_t *n_added_p)
 {
     uint32_t n_added = 0;
-    uint64_t sum = 0;
     uint32_t i;
 
     for (i = 0; i < n; i++) {
@@ -173,11 +173,53 @@ MASK_INLINE uint64_t fill(vp_choice_t *choice, uint32_t n, uint64_t *busy, uint3
         if (!meets(mask, busy, n_words)) {
             add_mask(busy, mask, n_words);
             choice->added[n_added++] = i;
-            sum += weight_of(choice, i);
         }
     }
+    choice->n_seen += n;
     *n_added_p = n_added;
-    return sum;
+}
+
+/* Ports that are busy and were not taken again. */
+MASK_INLINE uint32_t count_open(const vp_choice_t *choice, uint32_t n_words)
+{
+    uint32_t n_open = 0;
+    uint32_t w;
+
+    for (w = 0; w < n_words; w++) {
+        n_open += (uint32_t)__builtin_popcountll(choice->busy[w] & ~choice->trial[w]);
+    }
+    return n_open;
+}
+
+/*
+ * Fills `trial`, from which lanes were taken, up again; false as soon as the
+ * new lanes cannot weigh more than `needed`. Nothing fitted before, so that
+ * each new lane is on a port that was given up.
+ */
+MASK_INLINE bool refill(vp_choice_t *choice, uint32_t n, uint64_t needed, uint32_t n_words,
+                        uint32_t *n_added_p)
+{
+    uint32_t n_open = count_open(choice, n_words);
+    uint64_t least = n_open == 0 ? UINT64_MAX : (needed / n_open) << choice->index_bits;
+    uint64_t sum = 0;
+    uint32_t n_added = 0;
+    uint32_t i;
+
+    for (i = 0; i < n && n_open > 0 && choice->key[i] >= least; i++) {
+        const uint64_t *mask = choice->mask + (size_t)i * n_words;
+
+        if (meets(mask, choice->trial, n_words)) {
+            continue;
+        }
+        add_mask(choice->trial, mask, n_words);
+        choice->added[n_added++] = i;
+        sum += weight_of(choice, i);
+        n_open = count_open(choice, n_words);
+        least = sum > needed || n_open == 0 ? 0 : ((needed - sum) / n_open) << choice->index_bits;
+    }
+    choice->n_seen += i;
+    *n_added_p = n_added;
+    return sum > needed;
 }
 
 static const vp_critical_lane_t *lane_at(const vp_greedy_t *greedy, uint32_t position)
@@ -242,7 +284,9 @@ MASK_INLINE bool exchange(vp_greedy_t *greedy, uint32_t position, uint32_t n_wor
         return false;
     }
     add_mask(choice->trial, choice->mask + (size_t)position * n_words, n_words);
-    if (weight + fill(choice, greedy->live.n, choice->trial, n_words, &n_added) <= lost) {
+    if (weight > lost) {
+        fill(choice, greedy->live.n, choice->trial, n_words, &n_added);
+    } else if (!refill(choice, greedy->live.n, lost - weight, n_words, &n_added)) {
         return false;
     }
     copy_mask(choice->busy, choice->trial, n_words);
@@ -286,7 +330,7 @@ MASK_INLINE void pick_and_exchange(vp_greedy_t *greedy, uint64_t length, uint32_
         copy_mask(choice->mask + (size_t)i * n_words, greedy->live.mask + index * n_words, n_words);
     }
     memset(choice->busy, 0, n_words * sizeof(*choice->busy));
-    (void)fill(choice, greedy->live.n, choice->busy, n_words, &n_added);
+    fill(choice, greedy->live.n, choice->busy, n_words, &n_added);
     for (i = 0; i < n_added; i++) {
         hold(greedy, choice->added[i]);
     }

@@ -30,6 +30,7 @@ typedef struct vp_choice {
     uint64_t *trial;  /* [n_words] */
     uint32_t *holder; /* [n_ports] position of the key whose lane holds a busy port */
     uint32_t *added;  /* [n_ranks] positions */
+    uint64_t n_seen;  /* lanes looked at so far */
     uint32_t n_chosen;
     uint32_t *chosen; /* [n_ranks] indices of live lanes */
 } vp_choice_t;

@@ -320,16 +320,29 @@ static void update(vp_greedy_t *greedy)
     live->n = n;
 }
 
-uint64_t vp_greedy_steps(const vp_greedy_options_t *options, uint32_t n_lanes)
+/* Of an activation, beside what the choice looks at: prices, keys, lengths. */
+static uint64_t fixed_steps(const vp_greedy_options_t *options, uint32_t n_live)
 {
-    enum { PER_LANE = 8, PER_LENGTH = 4, PER_EXCHANGE = 4, EXCHANGES_PER_STEP = 16 };
-    uint64_t per_pass = PER_EXCHANGE + n_lanes / EXCHANGES_PER_STEP;
-    uint64_t per_length = PER_LENGTH + (options->n_swaps > 0 ? (uint64_t)PER_LENGTH : 0) +
-                          options->n_swaps * per_pass;
-    uint64_t refined =
-        options->n_refine > 0 ? 2 * (uint64_t)PER_LENGTH + options->n_refine * per_pass : 0;
+    enum { PER_LANE = 2, PER_KEY = 1, PER_SORTED_KEY = 4 };
+    uint64_t n_sorted =
+        (options->n_swaps > 0 ? options->n_lengths + N_EXTRA : 0) + (options->n_refine > 0 ? 1 : 0);
 
-    return (PER_LANE + (options->n_lengths + N_EXTRA) * per_length + refined) * n_lanes;
+    return (PER_LANE + PER_KEY * (uint64_t)(options->n_lengths + N_EXTRA) +
+            PER_SORTED_KEY * n_sorted) *
+           n_live;
+}
+
+uint64_t vp_greedy_steps(const vp_lanes_t *lanes, const vp_greedy_options_t *options,
+                         uint32_t n_live)
+{
+    enum { PICKS_PER_PASS = 3, TRIED = 8, MOST_SEEN = 256 };
+    uint64_t pass = n_live / TRIED * (n_live < MOST_SEEN ? n_live : MOST_SEEN);
+    uint64_t pick = (uint64_t)lanes->n_sources / PICKS_PER_PASS * n_live;
+    uint64_t seen =
+        (options->n_lengths + N_EXTRA) * (options->n_swaps == 0 ? pick : options->n_swaps * pass) +
+        options->n_refine * pass;
+
+    return fixed_steps(options, n_live) + seen * lanes->n_words;
 }
 
 vp_status_t vp_greedy_run(const vp_lanes_t *lanes, const vp_greedy_options_t *options,
@@ -355,6 +368,7 @@ vp_status_t vp_greedy_run(const vp_lanes_t *lanes, const vp_greedy_options_t *op
         colouring->steps +=
             (uint64_t)(options->n_lengths + N_EXTRA) * greedy.live.n * (8 + 8 * options->n_swaps);
     }
+    colouring->steps += greedy.choice.n_seen * lanes->n_words;
     release(&greedy);
     return status;
 }

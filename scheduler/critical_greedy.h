@@ -32,6 +32,7 @@ vp_status_t vp_greedy_run(const vp_lanes_t *lanes, const vp_greedy_options_t *op
                           vp_error_t *error) VP_MUST_CHECK;
 
 /* Steps, of about 1 ns each, that one activation takes with so many lanes left. */
-uint64_t vp_greedy_steps(const vp_greedy_options_t *options, uint32_t n_lanes);
+uint64_t vp_greedy_steps(const vp_lanes_t *lanes, const vp_greedy_options_t *options,
+                         uint32_t n_live);
 
 #endif
