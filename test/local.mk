@@ -12,6 +12,7 @@ include test/gpu/local.mk
 include test/tools/local.mk
 include test/probe/local.mk
 include test/testbed/local.mk
+include test/vm/local.mk
 include test/lint/local.mk
 include test/long/local.mk
 

@@ -9,6 +9,7 @@ enum {
     VENDOR_INTEL = 0x8086,
     CLASS_NETWORK = 0x02,
     CLASS_DISPLAY = 0x03,
+    CLASS_3D = 0x0302,
     CLASS_ACCELERATOR = 0x12
 };
 
@@ -26,7 +27,7 @@ vp_hw_device_t vp_hw_device_kind(uint32_t pci_class, uint32_t vendor, bool compu
         return VP_HW_DEVICE_OTHER;
     }
     if (vendor == 0 || vendor == VENDOR_NVIDIA || vendor == VENDOR_AMD ||
-        (vendor == VENDOR_INTEL && computes)) {
+        (vendor == VENDOR_INTEL && computes) || (vendor != VENDOR_INTEL && pci_class == CLASS_3D)) {
         return VP_HW_DEVICE_GPU;
     }
     return base == CLASS_DISPLAY ? VP_HW_DEVICE_SCREEN : VP_HW_DEVICE_OTHER;

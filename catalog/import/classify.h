@@ -22,7 +22,8 @@ typedef enum vp_hw_device {
 /*
  * pci_class is the 16-bit class and subclass (0x0302), 0: unknown; vendor 0:
  * unknown, taken as a GPU's. Intel's displays are part of the processor
- * unless something computes on them.
+ * unless something computes on them. A 3D controller drives no monitor, so it
+ * is there to compute, whoever made it.
  */
 vp_hw_device_t vp_hw_device_kind(uint32_t pci_class, uint32_t vendor, bool computes);
 

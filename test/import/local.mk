@@ -38,6 +38,7 @@ EXTRA_DIST += test/import/cli.sh \
 	test/import/data/h10-nogpu-c5n.xml \
 	test/import/data/h13-dgx2-as-v2.xml \
 	test/import/data/h13-dgx2-v3.xml \
+	test/import/data/h14-guest-2sockets.xml \
 	test/import/data/n01-3090x8-2sw-1nic.xml \
 	test/import/data/n03-a6000x4-noswitch.xml \
 	test/import/data/n06-4090x2-dualport.xml \
@@ -74,6 +75,7 @@ EXTRA_DIST += test/import/cli.sh \
 	test/import/expected/h10-nogpu-c5n.json \
 	test/import/expected/h13-dgx2-as-v2.json \
 	test/import/expected/h13-dgx2-v3.json \
+	test/import/expected/h14-guest-2sockets.json \
 	test/import/expected/n01-3090x8-2sw-1nic.json \
 	test/import/expected/n03-a6000x4-noswitch.json \
 	test/import/expected/n06-4090x2-dualport.json \

@@ -222,7 +222,7 @@ START_TEST(every_sample)
         n_samples++;
     }
     (void)closedir(directory);
-    ck_assert_uint_eq(n_samples, 36);
+    ck_assert_uint_eq(n_samples, 37);
 }
 END_TEST
 

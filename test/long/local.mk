@@ -8,5 +8,5 @@ check-long: all
 # The part of them that every change must pass.
 check-ci: all
 	$(MAKE) $(AM_MAKEFLAGS) check \
-		TESTS="test/long/fuzz.sh test/testbed/testbed.sh test/long/parts.sh"
+		TESTS="test/long/fuzz.sh test/testbed/testbed.sh test/vm/vm.sh test/long/parts.sh"
 .PHONY: check-long check-ci
