@@ -26,6 +26,10 @@ typedef struct plan_options {
     bool has_alpha;
     uint64_t alpha_ns;
     vp_fix_t fix;
+    vp_effort_t effort;
+    vp_sharing_t sharing;
+    bool by_dependencies;
+    const char *links;
     bool has_lanes;
     bool is_json;
     bool is_help;
@@ -36,7 +40,8 @@ typedef struct run {
     vp_catalog_t *catalog;
     uint64_t *demand_bytes;
     vp_plan_t *plan;
-    vp_bound_t bound;
+    uint64_t bound_ns;
+    const char *bound; /* which one: that of the plan's form */
     uint64_t planning_ns;
     uint64_t alpha_ns;
 } run_t;
@@ -57,12 +62,19 @@ static void print_help(void)
         "  --fix WHAT            for comparison: peers (only rank i to i + k together), paths\n"
         "                        (only the nearest path of each pair), or both\n"
         "  --alpha-ns A          overhead of one activation [the topology's]\n"
+        "  --effort HOW          call (cheap beside the transfer) or thorough [call]\n"
+        "  --execution MODE      barrier (activations follow each other) or deps (lanes wait for\n"
+        "                        their ports only: auto tries lists too) [barrier]\n"
+        "  --port-sharing HOW    off (exclusive lanes), on (a pair may use two paths at once), or\n"
+        "                        auto (also concurrent lanes, whichever is fastest) [off]\n"
+        "  --links PROFILE       what shared links lose: ideal, or a contention profile of the\n"
+        "                        topology [ideal]\n"
         "  --lanes               list every lane of every activation\n"
         "  --json                print one JSON object\n"
         "  --help                print this\n"
         "\n"
-        "The ratio is that of a lower bound, which no schedule of the model beats, to the\n"
-        "time of the plan.\n",
+        "The ratio is that of a lower bound to the time of the plan: of the bound for exclusive\n"
+        "lanes in activations, for lists, or for lanes that share links, by the plan's order.\n",
         vp_schedule_names());
 }
 
@@ -91,24 +103,77 @@ static bool parse_fix(const char *text, vp_fix_t *fix_p)
     return false;
 }
 
+/* Place of a word in a list that ends with NULL; false: it is not there. */
+static bool find_word(const char *text, const char *const *words, int *place_p)
+{
+    int i;
+
+    for (i = 0; words[i] != NULL; i++) {
+        if (strcmp(words[i], text) == 0) {
+            *place_p = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The options that choose among plans; their words stand in the order of the values. */
+static int parse_choice(const char *option, const char *text, plan_options_t *options)
+{
+    static const char *const efforts[] = {"call", "thorough", NULL};
+    static const char *const executions[] = {"barrier", "deps", NULL};
+    static const char *const sharings[] = {"off", "on", "auto", NULL};
+    int place;
+
+    if (strcmp(option, "effort") == 0 && find_word(text, efforts, &place)) {
+        options->effort = (vp_effort_t)place;
+    } else if (strcmp(option, "execution") == 0 && find_word(text, executions, &place)) {
+        options->by_dependencies = place == 1;
+    } else if (strcmp(option, "port-sharing") == 0 && find_word(text, sharings, &place)) {
+        options->sharing = (vp_sharing_t)place;
+    } else {
+        return vp_command_usage("plan", "--%s does not take \"%s\", see variopath plan --help",
+                                option, text);
+    }
+    return VP_EXIT_OK;
+}
+
 /* Fills options; VP_EXIT_OK, or a code after a message. */
 static int parse_options(int argc, char **argv, plan_options_t *options)
 {
-    enum { TOPOLOGY = 256, CATALOG, DEMAND, SCHEDULER, FIX, ALPHA, LANES, JSON, HELP };
+    enum {
+        TOPOLOGY = 256,
+        CATALOG,
+        DEMAND,
+        SCHEDULER,
+        FIX,
+        ALPHA,
+        CHOICE,
+        LINKS,
+        LANES,
+        JSON,
+        HELP
+    };
     static const struct option known[] = {{"topology", required_argument, NULL, TOPOLOGY},
                                           {"catalog", required_argument, NULL, CATALOG},
                                           {"demand", required_argument, NULL, DEMAND},
                                           {"scheduler", required_argument, NULL, SCHEDULER},
                                           {"fix", required_argument, NULL, FIX},
                                           {"alpha-ns", required_argument, NULL, ALPHA},
+                                          {"effort", required_argument, NULL, CHOICE},
+                                          {"execution", required_argument, NULL, CHOICE},
+                                          {"port-sharing", required_argument, NULL, CHOICE},
+                                          {"links", required_argument, NULL, LINKS},
                                           {"lanes", no_argument, NULL, LANES},
                                           {"json", no_argument, NULL, JSON},
                                           {"help", no_argument, NULL, HELP},
                                           {NULL, 0, NULL, 0}};
     int option;
+    int place;
+    int code;
 
     opterr = 0;
-    while ((option = getopt_long(argc, argv, ":", known, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, ":", known, &place)) != -1) {
         switch (option) {
         case TOPOLOGY:
             options->topology = optarg;
@@ -134,6 +199,15 @@ static int parse_options(int argc, char **argv, plan_options_t *options)
                 return vp_command_usage("plan", "--alpha-ns takes 0 to %" PRIu64 ", not \"%s\"",
                                         VP_MAX_ALPHA_NS, optarg);
             }
+            break;
+        case CHOICE:
+            code = parse_choice(known[place].name, optarg, options);
+            if (code != VP_EXIT_OK) {
+                return code;
+            }
+            break;
+        case LINKS:
+            options->links = optarg;
             break;
         case LANES:
             options->has_lanes = true;
@@ -188,10 +262,35 @@ static vp_status_t open_catalog(const plan_options_t *options, vp_catalog_t **ca
     return status;
 }
 
+/* The highest bound that holds for the form of the plan. */
+static vp_status_t find_bound(run_t *run, vp_error_t *error)
+{
+    const vp_model_t *model = run->catalog->model;
+    vp_bound_t bound = {0};
+    vp_status_t status;
+
+    if (run->plan->form.shares_ports) {
+        run->bound = "fluid";
+        status = vp_fluid_bound(model, run->demand_bytes, &bound.bound_ns, error);
+    } else if (run->plan->form.order == VP_PLAN_LIST) {
+        run->bound = "list";
+        status = vp_list_bound(model, run->demand_bytes, run->alpha_ns, &bound.bound_ns, error);
+    } else {
+        run->bound = "exclusive";
+        status = vp_bound(model, run->demand_bytes, run->alpha_ns, &bound, error);
+    }
+    run->bound_ns = bound.bound_ns;
+    return status;
+}
+
 /* Plans, checks and bounds. */
 static vp_status_t make_plan(const plan_options_t *options, run_t *run, vp_error_t *error)
 {
-    vp_schedule_options_t schedule = {.fix = options->fix};
+    vp_schedule_options_t schedule = {.fix = options->fix,
+                                      .effort = options->effort,
+                                      .sharing = options->sharing,
+                                      .links = options->links,
+                                      .by_dependencies = options->by_dependencies};
     vp_status_t status = open_catalog(options, &run->catalog, error);
     uint64_t start_ns;
 
@@ -212,21 +311,24 @@ static vp_status_t make_plan(const plan_options_t *options, run_t *run, vp_error
         status =
             vp_plan_check(run->plan, run->catalog->model, run->demand_bytes, run->alpha_ns, error);
     }
-    if (status == VP_OK) {
-        status =
-            vp_bound(run->catalog->model, run->demand_bytes, run->alpha_ns, &run->bound, error);
-    }
-    return status;
+    return status == VP_OK ? find_bound(run, error) : status;
 }
 
 static double ratio(const run_t *run)
 {
-    return run->plan->time_ns == 0 ? 1.0 : (double)run->bound.bound_ns / (double)run->plan->time_ns;
+    return run->plan->time_ns == 0 ? 1.0 : (double)run->bound_ns / (double)run->plan->time_ns;
 }
 
 static const char *catalog_text(const run_t *run)
 {
     return run->catalog->mode == VP_CATALOG_GENERATED ? "generated" : "exhaustive";
+}
+
+static const char *order_text(const run_t *run)
+{
+    static const char *const texts[] = {"activations", "list", "concurrent"};
+
+    return texts[run->plan->form.order];
 }
 
 static json_t *pack_lanes(const run_t *run)
@@ -252,11 +354,13 @@ static vp_status_t print_json(const run_t *run, bool has_lanes, vp_error_t *erro
 {
     const vp_plan_t *plan = run->plan;
     json_t *root = json_pack(
-        "{s:I, s:I, s:s, s:s, s:I, s:I, s:I, s:f, s:I, s:I}", "ranks", (json_int_t)plan->n_ranks,
-        "total_bytes", (json_int_t)plan->total_bytes, "scheduler", plan->scheduler, "catalog",
-        catalog_text(run), "activations", (json_int_t)plan->n_activations, "time_ns",
-        (json_int_t)plan->time_ns, "bound_ns", (json_int_t)run->bound.bound_ns, "ratio", ratio(run),
-        "planning_ns", (json_int_t)run->planning_ns, "alpha_ns", (json_int_t)run->alpha_ns);
+        "{s:I, s:I, s:s, s:s, s:s, s:I, s:b, s:I, s:I, s:I, s:s, s:f, s:I, s:I}", "ranks",
+        (json_int_t)plan->n_ranks, "total_bytes", (json_int_t)plan->total_bytes, "scheduler",
+        plan->scheduler, "catalog", catalog_text(run), "order", order_text(run), "window",
+        (json_int_t)plan->form.window, "shares_ports", plan->form.shares_ports, "activations",
+        (json_int_t)plan->n_activations, "time_ns", (json_int_t)plan->time_ns, "bound_ns",
+        (json_int_t)run->bound_ns, "bound", run->bound, "ratio", ratio(run), "planning_ns",
+        (json_int_t)run->planning_ns, "alpha_ns", (json_int_t)run->alpha_ns);
     bool is_printed = root != NULL;
 
     if (is_printed && has_lanes) {
@@ -319,9 +423,15 @@ static void print_text(const run_t *run, bool has_lanes)
 
     (void)printf("%s: %" PRIu32 " ranks, %" PRIu64 " bytes\n", run->catalog->model->name,
                  plan->n_ranks, plan->total_bytes);
-    (void)printf("%s: %" PRIu32 " activations, %.3f us; bound %.3f us, ratio %.4f\n",
-                 plan->scheduler, plan->n_activations, (double)plan->time_ns / 1e3,
-                 (double)run->bound.bound_ns / 1e3, ratio(run));
+    if (plan->form.order == VP_PLAN_ACTIVATIONS) {
+        (void)printf("%s: %" PRIu32 " activations%s, ", plan->scheduler, plan->n_activations,
+                     plan->form.shares_ports ? " that share GPU links" : "");
+    } else {
+        (void)printf("%s: %zu lanes, window %" PRIu32 ", ", order_text(run), plan->n_lanes,
+                     plan->form.window);
+    }
+    (void)printf("%.3f us; %s bound %.3f us, ratio %.4f\n", (double)plan->time_ns / 1e3, run->bound,
+                 (double)run->bound_ns / 1e3, ratio(run));
     (void)printf("%" PRIu64 " ns per activation; %s catalog; planned in %.3f us\n", run->alpha_ns,
                  catalog_text(run), (double)run->planning_ns / 1e3);
     print_kinds(run);

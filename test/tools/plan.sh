@@ -109,6 +109,32 @@ has out '"catalog": "generated"'
 expect 0 --topology fig1-6 --demand "$data/fig1-6-hot.csv"
 has out "exhaustive catalog"
 
+# Forms of plans, each with its own bound.
+expect 0 --topology fig1-6 --demand "$data/fig1-6-zipf06.csv" --scheduler list --json
+has out '"order": "list"'
+has out '"bound": "list"'
+[ "$(key time_ns)" -ge "$(key bound_ns)" ] || fail "time $(key time_ns) below $(key bound_ns)"
+list=$(key time_ns)
+expect 0 --topology fig1-6 --demand "$data/fig1-6-zipf06.csv" --execution deps --effort thorough --json
+[ "$(key time_ns)" -le "$list" ] || fail "auto $(key time_ns) ns, list $list"
+expect 0 --topology fig1-6 --demand "$data/fig1-6-zipf06.csv" --scheduler concurrent --json
+has out '"order": "concurrent"'
+has out '"shares_ports": true'
+has out '"bound": "fluid"'
+concurrent=$(key time_ns)
+expect 0 --topology fig1-6 --demand "$data/fig1-6-zipf06.csv" --port-sharing auto --json
+[ "$(key time_ns)" -le "$concurrent" ] || fail "auto $(key time_ns) ns, concurrent $concurrent"
+expect 0 --topology fig1-6 --demand "$data/fig1-6-zipf06.csv" --port-sharing auto --links collapses
+has out "activations"
+expect 0 --topology fig1-6 --demand "$data/fig1-6-zipf06.csv" --scheduler concurrent
+has out "fluid bound"
+for option in effort execution port-sharing; do
+    expect 2 --topology fig1-6 --demand "$data/fig1-6-zipf06.csv" --$option much
+    has err "--$option does not take \"much\""
+done
+expect 2 --topology fig1-6 --demand "$data/fig1-6-zipf06.csv" --links none
+has err "no contention profile \"none\""
+
 # Nothing to send.
 printf '0,0\n0,0\n' >"$work/zero2.csv"
 awk 'BEGIN { for (i = 0; i < 6; i++) print "0,0,0,0,0,0" }' >"$work/zero6.csv"
@@ -138,7 +164,7 @@ expect 2 --topology fig1-6 --catalog "$work/catalog" --demand "$work/zero6.csv"
 expect 2 --topology fig1-6
 has err "give --demand"
 expect 2 --topology fig1-6 --demand "$work/zero6.csv" --scheduler fastest
-has err "there are auto, colour, critical, paper"
+has err "there are auto, colour, concurrent, critical, list, paper"
 expect 2 --topology fig1-6 --demand "$work/zero6.csv" --alpha-ns -5
 has err "not \"-5\""
 expect 2 --topology fig1-6 --demand "$work/zero6.csv" --alpha-ns 10us
