@@ -128,7 +128,9 @@ static vp_status_t on_finish(vp_network_t *network, uint32_t flow, vp_error_t *e
     uint32_t i;
 
     if (run->state != VP_FLOW_ACTIVE || run->finish_ns != network->now_ns) {
-        return VP_OK; /* its rate changed after this event was listed */
+        /* Its rate changed after this event was listed; another change may bring the end back. */
+        run->listed_ns = run->listed_ns == network->now_ns ? VP_NEVER : run->listed_ns;
+        return VP_OK;
     }
     status = check_moved(network, flow, error);
     vp_usage_note(network, run);

@@ -351,6 +351,26 @@ START_TEST(runs_repeat)
 }
 END_TEST
 
+/*
+ * 40 bytes per ns. The first flow would end in ns 10; two more that join in ns 9
+ * delay it to 11, but one of them ends in ns 10 and leaves it so fast that its end
+ * comes back to 10, whose event was thrown away by then.
+ */
+START_TEST(an_end_may_come_back)
+{
+    uint32_t link = link_of(40 * GB);
+    vp_flow_t late = {1, 1, &link, 10, 0, 9, VP_NO_GATE, VP_NO_QUEUE, 0};
+
+    (void)flow_over(0, 382, 1, &link);
+    ck_assert_int_eq(vp_network_add_flow(network, &late, NULL, &error), VP_OK);
+    late.n_bytes = 400;
+    ck_assert_int_eq(vp_network_add_flow(network, &late, NULL, &error), VP_OK);
+    ck_assert_uint_eq(run(), 20);
+    ck_assert_uint_eq(vp_network_flow_done_ns(network, 0), 10);
+    ck_assert_uint_eq(vp_network_flow_done_ns(network, 1), 10);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("network");
@@ -370,6 +390,7 @@ int main(void)
     tcase_add_test(sharing, contention_counts_sources);
     tcase_add_test(sharing, batching_is_late_by_little);
     tcase_add_test(sharing, runs_repeat);
+    tcase_add_test(sharing, an_end_may_come_back);
     tcase_set_timeout(sharing, 60);
     tcase_add_checked_fixture(conditions, setup, teardown);
     tcase_add_test(conditions, queues_keep_order_and_width);
