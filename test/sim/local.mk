@@ -13,9 +13,25 @@ sim_shell_tests = \
 EXTRA_DIST += $(sim_shell_tests) \
 	test/sim/data/four-switches.json \
 	test/sim/data/nearest_ratio.csv \
+	test/sim/data/reference/random-8.csv \
+	test/sim/data/reference/random-16.csv \
+	test/sim/data/reference/random-32.csv \
+	test/sim/data/reference/zipf-pairs-8.csv \
+	test/sim/data/reference/zipf-pairs-16.csv \
+	test/sim/data/reference/zipf-pairs-32.csv \
+	test/sim/data/reference/zipf-rows-8.csv \
+	test/sim/data/reference/zipf-rows-16.csv \
+	test/sim/data/reference/zipf-rows-32.csv \
+	test/sim/data/reference/hot-destination-8.csv \
+	test/sim/data/reference/hot-destination-16.csv \
+	test/sim/data/reference/hot-destination-32.csv \
+	test/sim/data/reference/hot-moe-8.csv \
+	test/sim/data/reference/hot-moe-16.csv \
+	test/sim/data/reference/hot-moe-32.csv \
 	test/sim/highs.sh \
 	test/sim/lp_bound.py \
 	test/sim/nearest_ratio.py \
+	test/sim/reference_demands.py \
 	test/sim/synthesizers/activations.py \
 	test/sim/synthesizers/common.py \
 	test/sim/synthesizers/sccl.py \
