@@ -7,7 +7,7 @@
 
 #include "base/array.h"
 #include "coll_variopath/clock.h"
-#include "coll_variopath/engine_private.h"
+#include "coll_variopath/run.h"
 
 const char *vp_verdict_text(vp_verdict_t verdict)
 {
@@ -83,84 +83,6 @@ void vp_engine_destroy(vp_engine_t *engine)
     free(engine);
 }
 
-/* Copies go from one allocation to another: what spans several is left to the staging above. */
-static bool lanes_carry(const vp_memory_t *memory)
-{
-    return !vp_memory_is_device(memory) || memory->one_allocation;
-}
-
-/* Device buffers are no obstacle where all ranks' lanes move device memory. */
-static void look_at_memory(const vp_engine_t *engine, vp_work_t *work)
-{
-    const vp_call_t *call = work->call;
-    const vp_memory_t *memory;
-    vp_error_t detail;
-
-    work->obstacles = call->obstacles;
-    if ((work->obstacles & VP_OBSTACLE_DEVICE) == 0 || !engine->carry_devices || !engine->devices ||
-        call->send_memory == NULL || call->receive_memory == NULL ||
-        !lanes_carry(call->send_memory) || !lanes_carry(call->receive_memory)) {
-        return;
-    }
-    memory = vp_memory_is_device(call->send_memory) ? call->send_memory : call->receive_memory;
-    if (vp_device_enter(memory, &detail) != VP_OK) {
-        vp_log(engine->options.log, VP_LOG_WARN, "%s", detail.text);
-        work->obstacles |= VP_OBSTACLE_DEVICE_LOST;
-        return;
-    }
-    work->on_device = true;
-    work->obstacles &= ~(uint32_t)VP_OBSTACLE_DEVICE;
-}
-
-static void fill_header(vp_engine_t *engine, const vp_work_t *work, vp_header_t *header)
-{
-    uint32_t peer;
-    size_t keys_bytes = 0;
-
-    memset(header->send_bytes, 0, engine->n_ranks * sizeof(*header->send_bytes));
-    memset(header->receive_bytes, 0, engine->n_ranks * sizeof(*header->receive_bytes));
-    header->obstacles = work->obstacles | (work->on_device ? VP_NOTE_DEVICE : 0);
-    if (work->obstacles == 0) {
-        for (peer = 0; peer < engine->n_ranks; peer++) {
-            header->send_bytes[peer] = work->call->send[peer].n_bytes;
-            header->receive_bytes[peer] = work->call->receive[peer].n_bytes;
-        }
-        if (vp_windows_changed(engine, work)) {
-            (void)vp_region_keys(work->region, &keys_bytes);
-        }
-    }
-    header->keys_bytes = (uint32_t)keys_bytes;
-}
-
-/* Step 2: what every rank sends, receives and cannot. */
-static vp_status_t exchange_headers(vp_engine_t *engine, vp_work_t *work, vp_error_t *error)
-{
-    size_t n_bytes = vp_header_bytes(engine->n_ranks);
-    uint32_t rank;
-    vp_status_t status;
-
-    look_at_memory(engine, work);
-    if (!vp_windows_usable(engine)) {
-        work->obstacles |= VP_OBSTACLE_PATH;
-    }
-    if (work->obstacles == 0) {
-        vp_windows_register(engine, work);
-    }
-    fill_header(engine, work, &engine->headers[engine->rank]);
-    vp_header_encode(&engine->headers[engine->rank], engine->n_ranks, engine->send_wire);
-    status = vp_engine_allgather(engine, engine->send_wire, engine->receive_wire, n_bytes, error);
-    if (status != VP_OK) {
-        return status;
-    }
-    for (rank = 0; rank < engine->n_ranks; rank++) {
-        vp_header_decode(engine->receive_wire + rank * n_bytes, engine->n_ranks,
-                         &engine->headers[rank]);
-        work->keys_changed = work->keys_changed || engine->headers[rank].keys_bytes > 0;
-        engine->obstacles[rank] = engine->headers[rank].obstacles;
-    }
-    return vp_verdict_obstacles(engine, engine->obstacles, work, error);
-}
-
 /* One number of every rank, into engine->obstacles. */
 static vp_status_t exchange_notices(vp_engine_t *engine, uint32_t mine, vp_error_t *error)
 {
@@ -203,6 +125,16 @@ static vp_status_t pass_on(vp_engine_t *engine, vp_work_t *work, vp_error_t *err
     return VP_OK;
 }
 
+bool vp_engine_pass_small(vp_engine_t *engine, uint64_t n_bytes)
+{
+    if (engine->state != VP_ENGINE_READY || engine->devices ||
+        n_bytes >= engine->options.min_bytes) {
+        return false;
+    }
+    vp_counter_add(&engine->counters->n_passed_on, 1);
+    return true;
+}
+
 vp_status_t vp_engine_agree_staging(vp_engine_t *engine, vp_status_t mine, vp_error_t *error)
 {
     uint32_t rank;
@@ -216,107 +148,6 @@ vp_status_t vp_engine_agree_staging(vp_engine_t *engine, vp_status_t mine, vp_er
                                "all ranks before a byte moved",
                                rank, vp_status_text((int)status));
         }
-    }
-    return status;
-}
-
-/* Own preparations that may fail; how they went is part of the next record. */
-static vp_status_t prepare(vp_engine_t *engine, vp_work_t *work, bool *worth_p, vp_error_t *error)
-{
-    uint64_t start_ns = vp_clock_ns();
-    vp_status_t status = vp_verdict_plan(engine, work, worth_p, error);
-
-    work->planning_ns = vp_clock_ns() - start_ns;
-    vp_counter_add(&engine->counters->planning_ns, work->planning_ns);
-    return status == VP_OK ? vp_windows_prepare(engine, work, error) : status;
-}
-
-static vp_status_t exchange_pairs(vp_engine_t *engine, const vp_work_t *work, vp_status_t prepared,
-                                  vp_error_t *error)
-{
-    uint32_t peer;
-    vp_status_t status;
-
-    for (peer = 0; peer < engine->n_ranks; peer++) {
-        const vp_block_t *block = &work->call->receive[peer];
-        vp_pair_t pair = {.status = (int32_t)prepared,
-                          .plan_hash = work->plan == NULL ? 0 : work->plan->hash};
-
-        if (block->n_bytes > 0) {
-            pair.receive_address = (uintptr_t)block->address;
-        }
-        vp_pair_encode(&pair, engine->send_wire + (size_t)peer * VP_PAIR_BYTES);
-    }
-    status =
-        vp_engine_alltoall(engine, engine->send_wire, engine->receive_wire, VP_PAIR_BYTES, error);
-    if (status != VP_OK) {
-        return status;
-    }
-    for (peer = 0; peer < engine->n_ranks; peer++) {
-        vp_pair_decode(engine->receive_wire + (size_t)peer * VP_PAIR_BYTES, &engine->pairs[peer]);
-    }
-    return VP_OK;
-}
-
-/* Passes on when a rank derived another plan: their lanes would collide, or leave bytes out. */
-static void judge_plans(const vp_engine_t *engine, vp_work_t *work)
-{
-    uint32_t rank;
-
-    for (rank = 1; rank < engine->n_ranks; rank++) {
-        if (engine->pairs[rank].plan_hash != engine->pairs[0].plan_hash) {
-            vp_verdict_pass(work, "rank %u derived another plan than rank 0", rank);
-            return;
-        }
-    }
-}
-
-/* Passes on when a rank could not prepare; its own words only when all ranks say the same. */
-static void judge_preparations(const vp_engine_t *engine, vp_work_t *work, const char *own_text)
-{
-    int32_t first = engine->pairs[0].status;
-    bool alike = true;
-    uint32_t rank, bad = engine->n_ranks;
-
-    for (rank = 0; rank < engine->n_ranks; rank++) {
-        alike = alike && engine->pairs[rank].status == first;
-        if (engine->pairs[rank].status != VP_OK && bad == engine->n_ranks) {
-            bad = rank;
-        }
-    }
-    if (bad == engine->n_ranks) {
-        judge_plans(engine, work);
-        return;
-    }
-    if (alike && first != VP_ERR_NO_MEMORY && first != VP_ERR_INTERNAL) {
-        vp_verdict_pass(work, "no plan: %s", own_text);
-    } else {
-        vp_verdict_pass(work, "rank %u could not prepare the call: %s", bad,
-                        vp_status_text(engine->pairs[bad].status));
-    }
-}
-
-/* Step 3: plan, addresses, keys. Up to its end the call can be passed on. */
-static vp_status_t exchange_details(vp_engine_t *engine, vp_work_t *work, vp_error_t *error)
-{
-    vp_error_t detail;
-    bool worth = false;
-    vp_status_t prepared = prepare(engine, work, &worth, &detail);
-    vp_status_t status = exchange_pairs(engine, work, prepared, error);
-
-    if (status != VP_OK) {
-        return status;
-    }
-    if (prepared != VP_OK) {
-        vp_log(engine->options.log, VP_LOG_CALL, "%s", detail.text);
-    }
-    judge_preparations(engine, work, detail.text);
-    if (work->outcome.verdict == VP_CARRIED && !worth) {
-        vp_verdict_pass(work, "the plan gains less than %u%% over the pairwise exchange",
-                        engine->options.min_gain_percent);
-    }
-    if (work->outcome.verdict == VP_CARRIED && work->keys_changed) {
-        status = vp_windows_exchange(engine, work, error);
     }
     return status;
 }
@@ -344,24 +175,19 @@ static vp_status_t carry(vp_engine_t *engine, vp_work_t *work, vp_error_t *error
 
     if (work->program == NULL) {
         status = vp_execute_self(engine, work, error);
-        return status == VP_OK ? vp_verdict_truncation(engine, error) : status;
+        return status == VP_OK ? vp_verdict_truncation(engine, work, error) : status;
     }
     vp_execute(engine, work, &trouble, &own);
-    return trouble.cause == VP_CAUSE_NONE ? vp_verdict_truncation(engine, error)
-                                          : fail_all(engine, &trouble, work->plan, &own, error);
+    return trouble.cause == VP_CAUSE_NONE
+               ? vp_verdict_truncation(engine, work, error)
+               : fail_all(engine, &trouble, work->program->plan, &own, error);
 }
 
 static vp_status_t run_call(vp_engine_t *engine, vp_work_t *work, vp_error_t *error)
 {
     uint64_t start_ns = vp_clock_ns();
-    vp_status_t status = exchange_headers(engine, work, error);
+    vp_status_t status = vp_exchange(engine, work, error);
 
-    if (status == VP_OK && work->outcome.verdict == VP_CARRIED) {
-        vp_verdict_demand(engine, work);
-        if (work->total_bytes > 0) {
-            status = exchange_details(engine, work, error);
-        }
-    }
     if (work->outcome.verdict == VP_PASSED_ON && work->any_device) {
         work->outcome.verdict = VP_STAGED;
     }
@@ -396,7 +222,9 @@ vp_status_t vp_engine_alltoallv(vp_engine_t *engine, const vp_call_t *call, vp_o
                           vp_status_text((int)status));
     }
     vp_trace_call(engine, &work, status);
-    vp_program_destroy(work.program);
+    if (!work.is_cached) {
+        vp_program_destroy(work.program);
+    }
     vp_lanes_unregister(engine->lanes, work.region);
     vp_lanes_unregister(engine->lanes, work.send_region);
     if (work.on_device) {

@@ -7,11 +7,11 @@
  *     (protocol version, catalog fingerprint, options, UCX ready); missing
  *     endpoints are connected in two ordered phases. If any rank cannot, the
  *     communicator is passed on from then on.
- *  2. one allgathered record per rank: obstacles, send and receive bytes per
- *     peer, receive window. The verdict follows from these records alone, so
- *     it is the same everywhere.
- *  3. one alltoall record per pair: receive address; remote keys only when they
- *     changed since the last call.
+ *  2. one small allgathered record per rank: obstacles, which of the plans kept
+ *     from earlier calls fit, what changed; rows of counts when no plan fits. The
+ *     verdict follows from these records alone, so it is the same everywhere.
+ *  3. one alltoall record per pair: receive address; remote keys. Either only when
+ *     it changed since the last call.
  *  4. every rank derives the plan of the whole demand and executes its rows:
  *     put per lane, flush per lane.
  *  5. ranks meet: it is the barrier after which all bytes have arrived, and how a
@@ -44,6 +44,8 @@ typedef enum vp_sync {
     VP_SYNC_AUTO     /* by the plan: see vp_program_sync */
 } vp_sync_t;
 
+enum { VP_MAX_CACHED_PLANS = 32 }; /* a bit each in a record */
+
 typedef struct vp_engine_options {
     bool carry_host; /* carry host buffers; false on any rank: all calls are passed on */
     vp_sync_t sync;
@@ -53,6 +55,9 @@ typedef struct vp_engine_options {
     uint64_t alpha_ns;         /* 0: the topology's */
     uint32_t min_gain_percent; /* pass on when the pairwise exchange is predicted to be
                                   less than this much slower than the plan; 0: always carry */
+    uint64_t min_bytes;        /* pass on calls that move fewer, of all ranks; at most UINT32_MAX */
+    uint32_t cache_plans;      /* plans kept for demands that come again, at most
+                                  VP_MAX_CACHED_PLANS; 0: none */
     uint32_t timeout_ms;       /* give up after this long without any progress; 0: never */
     uint64_t chunk_bytes; /* longest put; longer lanes go in pieces, two under way. 0: no limit */
     uint32_t overlap_percent; /* of alpha: how long before its end a lane lets the next start */
@@ -71,6 +76,7 @@ typedef struct vp_counters {
     uint64_t n_activations;
     uint64_t planning_ns;
     uint64_t exchange_ns;                 /* steps 2 and 3 */
+    uint64_t n_cache_hits;                /* calls that took a cached plan */
     uint64_t key_exchanges;               /* calls in which some rank's remote keys changed */
     uint64_t sent_bytes[VP_N_PATH_KINDS]; /* by kind of the instance, own lanes */
     uint64_t self_bytes;
@@ -111,6 +117,11 @@ typedef struct vp_call {
      */
     const vp_memory_t *send_memory;
     const vp_memory_t *receive_memory;
+    /*
+     * A nonblocking call: ranks may leave it alone for any time, inside the host's
+     * progress too, so nobody can be late. On all ranks or on none.
+     */
+    bool patient;
 } vp_call_t;
 
 /*
@@ -166,6 +177,15 @@ void vp_engine_destroy(vp_engine_t *engine);
  */
 vp_status_t vp_engine_alltoallv(vp_engine_t *engine, const vp_call_t *call, vp_outcome_t *outcome_p,
                                 vp_error_t *error) VP_MUST_CHECK;
+
+/*
+ * Passes a call on, without asking anybody, in which all ranks together send n_bytes
+ * to each other and that is too small: true, the caller uses the collective below.
+ * Only where all ranks answer alike: n_bytes must be known to be equal on all of them.
+ * Never before the first call, nor with CUDA drivers, where ranks must hear of others'
+ * device buffers.
+ */
+bool vp_engine_pass_small(vp_engine_t *engine, uint64_t n_bytes);
 
 /*
  * Staging of a call with the verdict staged is ready here, or failed

@@ -34,6 +34,14 @@ typedef struct vp_link {
     vp_window_t *staged; /* through host memory; NULL where the peer has told none */
 } vp_link_t;
 
+typedef struct vp_program vp_program_t; /* a plan and what running it takes: run.h */
+
+/* A program that is kept for demands that come again. */
+typedef struct vp_cached {
+    vp_program_t *program; /* NULL: the slot is empty */
+    uint64_t used;         /* the call that used it last */
+} vp_cached_t;
+
 struct vp_engine {
     const vp_catalog_t *catalog; /* of this communicator; NULL, like model: it does not fit */
     const vp_model_t *model;
@@ -63,11 +71,14 @@ struct vp_engine {
     /* Made by setup. */
     uint32_t *link_begin; /* [n_ranks + 1] links to each peer, into links */
     vp_link_t *links;
-    vp_header_t *headers;  /* [n_ranks] of this call; they own their arrays together */
-    uint64_t *counts;      /* what headers' arrays point into */
-    uint32_t *obstacles;   /* [n_ranks] of this call */
-    uint64_t *demand;      /* [n_ranks][n_ranks] by place */
-    vp_pair_t *pairs;      /* [n_ranks] what each peer told me */
+    vp_opening_t *openings; /* [n_ranks] of this call */
+    uint64_t *row;          /* [n_ranks] own bytes to each rank of this call, none to itself */
+    uint32_t *obstacles;    /* [n_ranks] of this call */
+    uint64_t *demand;       /* [n_ranks][n_ranks] by place */
+    vp_pair_t *pairs;       /* [n_ranks] what each peer told me last */
+    vp_pair_t *told;        /* [n_ranks] what I told each peer last */
+    bool places_told;       /* they know it */
+    vp_cached_t cache[VP_MAX_CACHED_PLANS];
     vp_report_t *reports;  /* [n_ranks] */
     uint8_t *send_wire;    /* one contribution */
     uint8_t *receive_wire; /* [n_ranks] of them */
@@ -85,8 +96,6 @@ typedef struct vp_lane_time {
     uint64_t start_ns; /* since the call began */
     uint64_t end_ns;
 } vp_lane_time_t;
-
-typedef struct vp_program vp_program_t; /* a plan and what running it takes: run.h */
 
 /* One call while it runs. */
 typedef struct vp_work {
@@ -106,11 +115,10 @@ typedef struct vp_work {
     uint8_t *keys;            /* [n_ranks + 1][keys_stride], the own ones last */
     size_t keys_stride;
 
-    vp_program_t *program;
-    const vp_plan_t *plan; /* the program's */
+    vp_program_t *program; /* NULL: no bytes between ranks, or not carried */
+    bool is_cached;        /* it is the cache's */
     vp_lane_time_t *times; /* [n_lanes of the plan], NULL without trace */
     uint64_t planning_ns;
-    uint64_t total_bytes; /* of all ranks, without self blocks */
     uint64_t sent_bytes;
     uint64_t kind_bytes[VP_N_PATH_KINDS];
     bool self_done;
@@ -149,19 +157,32 @@ vp_status_t vp_engine_allgather(vp_engine_t *engine, const void *send, void *rec
 vp_status_t vp_engine_alltoall(vp_engine_t *engine, const void *send, void *receive, size_t n_bytes,
                                vp_error_t *error) VP_MUST_CHECK;
 
-/* verdict.c: from everyone's headers to demand, verdict and plan. */
+/* exchange.c: steps 2 and 3. What the call needs is in work afterwards, or why it is not carried.
+ */
+vp_status_t vp_exchange(vp_engine_t *engine, vp_work_t *work, vp_error_t *error) VP_MUST_CHECK;
+
+/* cache.c: slots, as bits, whose counts are the own row of this call. */
+uint32_t vp_cache_matches(const vp_engine_t *engine);
+/* Takes the first of the slots that match on all ranks. */
+void vp_cache_take(vp_engine_t *engine, vp_work_t *work, uint32_t matches);
+/* Keeps the call's program, if there is a place for it. */
+void vp_cache_keep(vp_engine_t *engine, vp_work_t *work);
+void vp_cache_clear(vp_engine_t *engine);
+
+/* verdict.c: from everyone's records to verdict and plan. */
 /* obstacles[n_ranks] of all ranks. VP_ERR_DEVICE when a rank cannot tell what its buffers are. */
 vp_status_t vp_verdict_obstacles(const vp_engine_t *engine, const uint32_t *obstacles,
                                  vp_work_t *work, vp_error_t *error) VP_MUST_CHECK;
-void vp_verdict_demand(vp_engine_t *engine, vp_work_t *work);
 /* A planner that fails leaves its text in error; whether all ranks saw the same is agreed later. */
-vp_status_t vp_verdict_plan(vp_engine_t *engine, vp_work_t *work, bool *worth_p,
-                            vp_error_t *error) VP_MUST_CHECK;
+vp_status_t vp_verdict_plan(vp_engine_t *engine, vp_work_t *work, vp_error_t *error) VP_MUST_CHECK;
+/* Passes the call on when its plan gains too little. */
+void vp_verdict_worth(const vp_engine_t *engine, vp_work_t *work);
 /* Passes the call on. */
 void vp_verdict_pass(vp_work_t *work, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* VP_ERR_TRUNCATE when this rank sends or receives a block that does not fit. */
-vp_status_t vp_verdict_truncation(const vp_engine_t *engine, vp_error_t *error) VP_MUST_CHECK;
+vp_status_t vp_verdict_truncation(const vp_engine_t *engine, const vp_work_t *work,
+                                  vp_error_t *error) VP_MUST_CHECK;
 
 /* windows.c: the own receive window and those of the peers. */
 void vp_windows_register(vp_engine_t *engine, vp_work_t *work);
@@ -180,7 +201,10 @@ void vp_windows_close_all(vp_engine_t *engine);
 vp_window_t *vp_windows_choose(const vp_engine_t *engine, const vp_work_t *work, uint32_t peer,
                                const vp_instance_t *instance);
 
-/* program.c: takes the plan over, also when it fails. VP_ERR_LIMIT, VP_ERR_NO_MEMORY. */
+/*
+ * program.c: of the demand in the engine. Takes the plan over, also when it fails.
+ * VP_ERR_LIMIT, VP_ERR_NO_MEMORY.
+ */
 vp_status_t vp_program_create(const vp_engine_t *engine, vp_plan_t *plan, vp_program_t **program_p,
                               vp_error_t *error) VP_MUST_CHECK;
 void vp_program_destroy(vp_program_t *program); /* NULL is fine */

@@ -76,9 +76,8 @@ static vp_status_t put_pieces(vp_run_t *run, vp_flight_t *flight)
     uint64_t tail = tail_bytes(run, flight->lane), chunk = run->engine->options.chunk_bytes;
     vp_status_t status = VP_OK;
 
-    while (status == VP_OK && flight->n_pieces < VP_PIECES &&
-           flight->put_bytes < flight->lane->n_bytes) {
-        uint64_t rest = flight->lane->n_bytes - flight->put_bytes;
+    while (status == VP_OK && flight->n_pieces < VP_PIECES && flight->put_bytes < flight->n_bytes) {
+        uint64_t rest = flight->n_bytes - flight->put_bytes;
         uint64_t n_bytes = rest > tail ? rest - tail : rest;
 
         n_bytes = chunk != 0 && n_bytes > chunk ? chunk : n_bytes;
@@ -109,13 +108,13 @@ static void count_lane(const vp_run_t *run, const vp_flight_t *flight)
     vp_path_kind_t kind = engine->model->instances[lane->instance].kind;
     uint64_t now_ns = vp_clock_ns();
 
-    work->sent_bytes += lane->n_bytes;
-    work->kind_bytes[kind] += lane->n_bytes;
+    work->sent_bytes += flight->n_bytes;
+    work->kind_bytes[kind] += flight->n_bytes;
     vp_counter_add(&engine->counters->n_lanes, 1);
-    vp_counter_add(&engine->counters->sent_bytes[kind], lane->n_bytes);
+    vp_counter_add(&engine->counters->sent_bytes[kind], flight->n_bytes);
     vp_log(engine->options.log, VP_LOG_DEBUG,
            "activation %u: %llu bytes to rank %u over %s in %llu ns", lane->activation,
-           (unsigned long long)lane->n_bytes, engine->place_rank[lane->destination],
+           (unsigned long long)flight->n_bytes, engine->place_rank[lane->destination],
            vp_path_kind_text(kind), (unsigned long long)(now_ns - flight->start_ns));
     if (work->times != NULL) {
         vp_lane_time_t *time = &work->times[run->program->waits->own[flight->own]];
@@ -123,6 +122,16 @@ static void count_lane(const vp_run_t *run, const vp_flight_t *flight)
         time->start_ns = flight->start_ns - work->start_ns;
         time->end_ns = now_ns - work->start_ns;
     }
+}
+
+/* A lane that has ended gives its place to another flight. */
+static void end_flight(vp_run_t *run, vp_flight_t *flight)
+{
+    if (run->program->state[flight->own] == VP_LANE_RUNS) {
+        vp_run_release(run, flight->own);
+    }
+    count_lane(run, flight);
+    *flight = run->program->flights[--run->n_flights];
 }
 
 /* What became of the oldest piece; true: the flight is over and its place is another's. */
@@ -149,14 +158,13 @@ static bool test_flight(vp_run_t *run, vp_flight_t *flight)
         return true;
     }
     if (run->program->state[flight->own] == VP_LANE_RUNS &&
-        flight->lane->n_bytes - flight->arrived_bytes <= tail_bytes(run, flight->lane)) {
+        flight->n_bytes - flight->arrived_bytes <= tail_bytes(run, flight->lane)) {
         vp_run_release(run, flight->own);
     }
     if (flight->n_pieces > 0) {
         return false;
     }
-    count_lane(run, flight);
-    *flight = run->program->flights[--run->n_flights];
+    end_flight(run, flight);
     return true;
 }
 
@@ -218,6 +226,15 @@ static void copy_self(vp_run_t *run)
     }
 }
 
+/* Bytes of a lane that the receiver has room for; more is an error of the program, told later. */
+static uint64_t fitting_bytes(const vp_run_t *run, const vp_lane_t *lane)
+{
+    uint64_t room = run->engine->pairs[run->engine->place_rank[lane->destination]].room;
+    uint64_t left = room > lane->offset_bytes ? room - lane->offset_bytes : 0;
+
+    return lane->n_bytes < left ? lane->n_bytes : left;
+}
+
 static void start_lane(vp_run_t *run, uint32_t own)
 {
     vp_flight_t *flight = &run->program->flights[run->n_flights++];
@@ -226,11 +243,14 @@ static void start_lane(vp_run_t *run, uint32_t own)
     *flight = (vp_flight_t){.own = own,
                             .lane = &run->program->plan->lanes[run->program->waits->own[own]],
                             .start_ns = vp_clock_ns()};
+    flight->n_bytes = fitting_bytes(run, flight->lane);
     run->program->state[own] = VP_LANE_RUNS;
     run->last_ns = flight->start_ns;
     status = put_pieces(run, flight);
     if (status != VP_OK) {
         drop_flight(run, flight, status);
+    } else if (flight->n_pieces == 0) {
+        end_flight(run, flight);
     }
     copy_self(run);
 }
@@ -269,8 +289,8 @@ static void give_up_flights(vp_run_t *run)
                        "%llu of %llu bytes to rank %u did not arrive and nothing has moved for "
                        "%u ms; the lane was cancelled and the call fails, raise "
                        "coll_variopath_timeout_ms if the path is just slow",
-                       (unsigned long long)(flight->lane->n_bytes - flight->arrived_bytes),
-                       (unsigned long long)flight->lane->n_bytes,
+                       (unsigned long long)(flight->n_bytes - flight->arrived_bytes),
+                       (unsigned long long)flight->n_bytes,
                        run->engine->place_rank[flight->lane->destination],
                        run->engine->options.timeout_ms);
     while (run->n_flights > 0) {
@@ -379,6 +399,6 @@ void vp_execute(vp_engine_t *engine, vp_work_t *work, vp_trouble_t *trouble_p, v
     if (run.n_to_come > 0) {
         engine->around.abandon(engine->around.context);
     }
-    vp_counter_add(&engine->counters->n_activations, work->plan->n_activations);
+    vp_counter_add(&engine->counters->n_activations, run.program->plan->n_activations);
     *trouble_p = run.trouble;
 }

@@ -4,11 +4,13 @@ noinst_LTLIBRARIES += coll_variopath/libvp_engine.la
 endif
 coll_variopath_libvp_engine_la_SOURCES = \
 	coll_variopath/agree.c \
+	coll_variopath/cache.c \
 	coll_variopath/clock.h \
 	coll_variopath/device.c coll_variopath/device.h \
 	coll_variopath/device_copy.c coll_variopath/device_driver.h \
 	coll_variopath/engine.c coll_variopath/engine.h \
 	coll_variopath/engine_private.h \
+	coll_variopath/exchange.c \
 	coll_variopath/execute.c \
 	coll_variopath/lanes.c coll_variopath/lanes.h \
 	coll_variopath/lanes_endpoint.c \

@@ -15,6 +15,8 @@ void vp_program_destroy(vp_program_t *program)
     }
     vp_plan_destroy(program->plan);
     vp_waits_destroy(program->waits);
+    free(program->row);
+    free(program->column);
     free(program->flights);
     free(program->left);
     free(program->state);
@@ -41,6 +43,21 @@ static uint32_t choose_window(const vp_program_t *program)
                                          : program->plan->form.window;
 }
 
+static bool copy_counts(const vp_engine_t *engine, vp_program_t *program)
+{
+    size_t n = engine->n_ranks, mine = vp_engine_my_place(engine), place;
+    uint32_t rank;
+
+    program->row = vp_array_new(n, sizeof(*program->row));
+    program->column = vp_array_new(n, sizeof(*program->column));
+    for (rank = 0; program->row != NULL && program->column != NULL && rank < n; rank++) {
+        place = engine->place[rank];
+        program->row[rank] = engine->demand[mine * n + place];
+        program->column[rank] = engine->demand[place * n + mine];
+    }
+    return program->row != NULL && program->column != NULL;
+}
+
 static vp_status_t fill_program(const vp_engine_t *engine, vp_program_t *program, vp_error_t *error)
 {
     vp_status_t status = vp_waits_create(engine->model, program->plan, vp_engine_my_place(engine),
@@ -54,8 +71,8 @@ static vp_status_t fill_program(const vp_engine_t *engine, vp_program_t *program
     program->left = vp_array_new(program->waits->n_own, sizeof(*program->left));
     program->state = vp_array_new(program->waits->n_own, sizeof(*program->state));
     program->seen = vp_array_new(program->waits->remote.n_waits, sizeof(*program->seen));
-    return program->flights != NULL && program->left != NULL && program->state != NULL &&
-                   program->seen != NULL
+    return copy_counts(engine, program) && program->flights != NULL && program->left != NULL &&
+                   program->state != NULL && program->seen != NULL
                ? VP_OK
                : vp_error_no_memory(error, "the lanes of a plan");
 }

@@ -52,7 +52,9 @@ void vp_facts_encode(const vp_facts_t *facts, uint8_t *wire)
     wire = put_integer(wire, facts->min_gain_percent, 4);
     wire = put_integer(wire, facts->address_bytes, 8);
     wire = put_integer(wire, facts->devices, 4);
-    (void)put_integer(wire, facts->carry_devices, 4);
+    wire = put_integer(wire, facts->carry_devices, 4);
+    wire = put_integer(wire, facts->min_bytes, 8);
+    (void)put_integer(wire, facts->cache_plans, 4);
 }
 
 void vp_facts_decode(const uint8_t *wire, vp_facts_t *facts)
@@ -71,41 +73,97 @@ void vp_facts_decode(const uint8_t *wire, vp_facts_t *facts)
     facts->address_bytes = get_u64(&wire);
     facts->devices = get_u32(&wire);
     facts->carry_devices = get_u32(&wire);
+    facts->min_bytes = get_u64(&wire);
+    facts->cache_plans = get_u32(&wire);
 }
 
-size_t vp_header_bytes(uint32_t n_ranks)
+void vp_opening_encode(const vp_opening_t *opening, uint8_t *wire)
 {
-    return VP_HEADER_BYTES + (size_t)n_ranks * 16;
+    wire = put_integer(wire, opening->obstacles, 4);
+    wire = put_integer(wire, opening->matches, 4);
+    wire = put_integer(wire, opening->keys_bytes, 2);
+    wire = put_integer(wire, opening->row_bytes, 2);
+    (void)put_integer(wire, opening->sent_bytes, 4);
 }
 
-void vp_header_encode(const vp_header_t *header, uint32_t n_ranks, uint8_t *wire)
+void vp_opening_decode(const uint8_t *wire, vp_opening_t *opening)
 {
+    opening->obstacles = get_u32(&wire);
+    opening->matches = get_u32(&wire);
+    opening->keys_bytes = (uint32_t)get_integer(&wire, 2);
+    opening->row_bytes = (uint32_t)get_integer(&wire, 2);
+    opening->sent_bytes = get_u32(&wire);
+}
+
+static uint64_t greatest_common_divisor(uint64_t a, uint64_t b)
+{
+    while (b != 0) {
+        uint64_t rest = a % b;
+
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* Unit of a row, 0: it is empty; and the bytes that its largest multiple needs. */
+static uint64_t row_unit(const uint64_t *row, uint32_t n_ranks, unsigned *width_p)
+{
+    uint64_t unit = 0, largest = 0;
+    unsigned width = 0;
     uint32_t i;
 
-    wire = put_integer(wire, header->obstacles, 4);
-    wire = put_integer(wire, header->keys_bytes, 4);
-    wire = put_integer(wire, 0, 8);
     for (i = 0; i < n_ranks; i++) {
-        wire = put_integer(wire, header->send_bytes[i], 8);
+        unit = greatest_common_divisor(unit, row[i]);
+        largest = row[i] > largest ? row[i] : largest;
     }
+    for (largest = unit == 0 ? 0 : largest / unit; largest != 0; largest >>= 8) {
+        width++;
+    }
+    *width_p = width;
+    return unit;
+}
+
+size_t vp_row_bytes(const uint64_t *row, uint32_t n_ranks)
+{
+    unsigned width;
+
+    (void)row_unit(row, n_ranks, &width);
+    return VP_ROW_HEAD_BYTES + (size_t)width * n_ranks;
+}
+
+void vp_row_encode(const uint64_t *row, uint32_t n_ranks, uint8_t *wire)
+{
+    unsigned width;
+    uint64_t unit = row_unit(row, n_ranks, &width);
+    uint32_t i;
+
+    wire = put_integer(wire, unit, 8);
+    wire = put_integer(wire, width, 1);
     for (i = 0; i < n_ranks; i++) {
-        wire = put_integer(wire, header->receive_bytes[i], 8);
+        wire = put_integer(wire, unit == 0 ? 0 : row[i] / unit, width);
     }
 }
 
-void vp_header_decode(const uint8_t *wire, uint32_t n_ranks, vp_header_t *header)
+bool vp_row_decode(const uint8_t *wire, size_t n_bytes, uint32_t n_ranks, uint64_t *row)
 {
+    uint64_t unit, width;
     uint32_t i;
 
-    header->obstacles = get_u32(&wire);
-    header->keys_bytes = get_u32(&wire);
-    (void)get_u64(&wire);
-    for (i = 0; i < n_ranks; i++) {
-        header->send_bytes[i] = get_u64(&wire);
+    if (n_bytes < VP_ROW_HEAD_BYTES) {
+        return false;
+    }
+    unit = get_u64(&wire);
+    width = get_integer(&wire, 1);
+    if (width > 8 || n_bytes != VP_ROW_HEAD_BYTES + width * n_ranks) {
+        return false;
     }
     for (i = 0; i < n_ranks; i++) {
-        header->receive_bytes[i] = get_u64(&wire);
+        if (__builtin_mul_overflow(get_integer(&wire, (unsigned)width), unit, &row[i])) {
+            return false;
+        }
     }
+    return true;
 }
 
 void vp_notice_encode(uint32_t value, uint8_t *wire)
@@ -122,6 +180,7 @@ uint32_t vp_notice_decode(const uint8_t *wire)
 void vp_pair_encode(const vp_pair_t *pair, uint8_t *wire)
 {
     wire = put_integer(wire, pair->receive_address, 8);
+    wire = put_integer(wire, pair->room, 8);
     wire = put_integer(wire, pair->plan_hash, 8);
     wire = put_integer(wire, (uint32_t)pair->status, 4);
     (void)put_integer(wire, 0, 4);
@@ -130,6 +189,7 @@ void vp_pair_encode(const vp_pair_t *pair, uint8_t *wire)
 void vp_pair_decode(const uint8_t *wire, vp_pair_t *pair)
 {
     pair->receive_address = get_u64(&wire);
+    pair->room = get_u64(&wire);
     pair->plan_hash = get_u64(&wire);
     pair->status = (int32_t)get_u32(&wire);
 }

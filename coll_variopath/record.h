@@ -7,6 +7,7 @@
 #ifndef VP_COLL_RECORD_H
 #define VP_COLL_RECORD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,8 +16,9 @@ enum { VP_PROTOCOL_VERSION = 3 };
 /* Sizes on the wire. The one of facts stays for all versions, so that versions can be compared. */
 enum {
     VP_FACTS_BYTES = 96,
-    VP_HEADER_BYTES = 16, /* plus two 64-bit counts per rank */
-    VP_PAIR_BYTES = 24,
+    VP_OPENING_BYTES = 16,
+    VP_ROW_HEAD_BYTES = 9, /* of a row; plus up to 8 bytes per rank, see vp_row_bytes */
+    VP_PAIR_BYTES = 32,
     VP_NOTICE_BYTES = 8,
     VP_REPORT_BYTES = 16,
     VP_SIGNAL_BYTES = 40
@@ -46,19 +48,23 @@ typedef struct vp_facts {
     uint64_t address_bytes; /* of the worker addresses that follow */
     uint32_t devices;       /* a CUDA driver is loaded */
     uint32_t carry_devices; /* all lanes move device memory */
+    uint64_t min_bytes;
+    uint32_t cache_plans;
 } vp_facts_t;
 
-/* One call as one rank sees it. */
-typedef struct vp_header {
+/* One call as one rank sees it, before anything is known of the others. */
+typedef struct vp_opening {
     uint32_t obstacles;
-    uint32_t keys_bytes;     /* length of changed keys, 0: unchanged */
-    uint64_t *send_bytes;    /* [n_ranks] */
-    uint64_t *receive_bytes; /* [n_ranks] */
-} vp_header_t;
+    uint32_t matches;    /* bit k: the own row of counts is that of cached plan k */
+    uint32_t keys_bytes; /* length of changed keys, 0: unchanged; below 2^16 */
+    uint32_t row_bytes;  /* of the row, should it be asked for; below 2^16 */
+    uint32_t sent_bytes; /* to other ranks, all together; UINT32_MAX: that or more */
+} vp_opening_t;
 
 /* From one rank to one peer, before the first byte. */
 typedef struct vp_pair {
     uint64_t receive_address; /* where the peer's block belongs */
+    uint64_t room;            /* bytes there; a longer block is cut */
     uint64_t plan_hash;       /* equal on all ranks, or the call is not carried */
     int32_t status;           /* vp_status_t: could this rank prepare the call? */
 } vp_pair_t;
@@ -105,13 +111,22 @@ typedef struct vp_signal {
     vp_trouble_t trouble;
 } vp_signal_t;
 
-size_t vp_header_bytes(uint32_t n_ranks);
+/*
+ * A row: the bytes that a rank sends to each, exactly. It is coded as a unit, which
+ * is the greatest common divisor, and multiples of it, all in as many bytes as the
+ * largest of them needs: with the counts of an MPI call, which fit an int, at most 4
+ * bytes for a rank. vp_row_bytes: the length of the code, at most 9 + 8 n_ranks.
+ */
+size_t vp_row_bytes(const uint64_t *row, uint32_t n_ranks);
+void vp_row_encode(const uint64_t *row, uint32_t n_ranks, uint8_t *wire);
+/* False when the code, of n_bytes at most, is not one of a row. */
+bool vp_row_decode(const uint8_t *wire, size_t n_bytes, uint32_t n_ranks, uint64_t *row)
+    __attribute__((warn_unused_result));
 
 void vp_facts_encode(const vp_facts_t *facts, uint8_t *wire);
 void vp_facts_decode(const uint8_t *wire, vp_facts_t *facts);
-void vp_header_encode(const vp_header_t *header, uint32_t n_ranks, uint8_t *wire);
-/* header's arrays are the caller's. */
-void vp_header_decode(const uint8_t *wire, uint32_t n_ranks, vp_header_t *header);
+void vp_opening_encode(const vp_opening_t *opening, uint8_t *wire);
+void vp_opening_decode(const uint8_t *wire, vp_opening_t *opening);
 /* A notice is one number: what a rank has to say outside a carried call. */
 void vp_notice_encode(uint32_t value, uint8_t *wire);
 uint32_t vp_notice_decode(const uint8_t *wire);

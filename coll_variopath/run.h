@@ -19,6 +19,7 @@ enum {
 typedef struct vp_flight {
     uint32_t own; /* index into waits->own */
     const vp_lane_t *lane;
+    uint64_t n_bytes;       /* the lane's, as far as the receiver has room */
     uint64_t put_bytes;     /* given to the transport */
     uint64_t arrived_bytes; /* of these */
     uint64_t piece_bytes[VP_PIECES];
@@ -36,7 +37,10 @@ typedef enum vp_lane_state {
 /* A plan with everything that running it takes; nothing is allocated after the first byte. */
 struct vp_program {
     vp_plan_t *plan;
-    vp_sync_t sync; /* never VP_SYNC_AUTO */
+    bool worth;       /* the plan gains what is asked for */
+    uint64_t *row;    /* [n_ranks] by rank: bytes that this rank sends to each */
+    uint64_t *column; /* [n_ranks] by rank: bytes that each sends to this rank */
+    vp_sync_t sync;   /* never VP_SYNC_AUTO */
     vp_waits_t *waits;
     uint32_t window;      /* lanes in flight */
     vp_flight_t *flights; /* [window] */

@@ -14,14 +14,11 @@
 /* Room for one rank's addresses; a class takes 50 to 300 bytes. */
 enum { MAX_ADDRESS_BYTES = 512 * VP_MAX_CLASSES_PER_RANK };
 
+/* Of those that are allgathered: facts, openings and rows. */
 static size_t largest_record(uint32_t n_ranks)
 {
-    size_t n_bytes = vp_header_bytes(n_ranks);
+    size_t n_bytes = VP_ROW_HEAD_BYTES + (size_t)n_ranks * 8;
 
-    /* The alltoall sends a pair record to every rank, and facts come first. */
-    if (n_bytes < (size_t)n_ranks * VP_PAIR_BYTES) {
-        n_bytes = (size_t)n_ranks * VP_PAIR_BYTES;
-    }
     return n_bytes < VP_FACTS_BYTES ? VP_FACTS_BYTES : n_bytes;
 }
 
@@ -85,31 +82,27 @@ static bool make_links(vp_engine_t *engine)
 static bool make_arrays(vp_engine_t *engine)
 {
     size_t n = engine->n_ranks;
-    size_t i;
 
-    engine->headers = vp_array_new(n, sizeof(*engine->headers));
-    engine->counts = vp_array_new(2 * n, n * sizeof(*engine->counts));
+    engine->openings = vp_array_new(n, sizeof(*engine->openings));
+    engine->row = vp_array_new(n, sizeof(*engine->row));
     engine->demand = vp_array_new(n, n * sizeof(*engine->demand));
     engine->pairs = vp_array_new(n, sizeof(*engine->pairs));
+    engine->told = vp_array_new(n, sizeof(*engine->told));
     engine->reports = vp_array_new(n, sizeof(*engine->reports));
-    if (engine->headers == NULL || engine->counts == NULL || engine->demand == NULL ||
-        engine->pairs == NULL || engine->reports == NULL) {
-        return false;
-    }
-    for (i = 0; i < n; i++) {
-        engine->headers[i].send_bytes = engine->counts + 2 * n * i;
-        engine->headers[i].receive_bytes = engine->headers[i].send_bytes + n;
-    }
-    return make_links(engine);
+    return engine->openings != NULL && engine->row != NULL && engine->demand != NULL &&
+           engine->pairs != NULL && engine->told != NULL && engine->reports != NULL &&
+           make_links(engine);
 }
 
 void vp_engine_setup_undo(vp_engine_t *engine)
 {
     vp_windows_close_all(engine);
+    vp_cache_clear(engine);
     free(engine->link_begin);
     free(engine->links);
-    free(engine->headers);
-    free(engine->counts);
+    free(engine->openings);
+    free(engine->row);
+    free(engine->told);
     free(engine->obstacles);
     free(engine->demand);
     free(engine->pairs);
@@ -155,6 +148,8 @@ static vp_facts_t own_facts(const vp_engine_t *engine, bool able, size_t address
         .address_bytes = address_bytes,
         .devices = options->devices,
         .carry_devices = able && vp_lanes_carry_device(engine->lanes),
+        .min_bytes = options->min_bytes,
+        .cache_plans = options->cache_plans,
     };
 
     return facts;
@@ -181,7 +176,13 @@ static const char *difference(const vp_facts_t *a, const vp_facts_t *b)
     if (a->sync != b->sync) {
         return "synchronisation modes";
     }
-    return a->min_gain_percent != b->min_gain_percent ? "minimal gains" : NULL;
+    if (a->min_gain_percent != b->min_gain_percent) {
+        return "minimal gains";
+    }
+    if (a->min_bytes != b->min_bytes) {
+        return "minimal sizes";
+    }
+    return a->cache_plans != b->cache_plans ? "numbers of cached plans" : NULL;
 }
 
 /* A rank whose catalog is not one of this communicator. */
@@ -378,7 +379,7 @@ vp_status_t vp_engine_setup(vp_engine_t *engine, vp_error_t *error)
     vp_status_t status;
     bool able;
 
-    engine->send_wire = vp_array_new(record_bytes, 1);
+    engine->send_wire = vp_array_new(record_bytes + (size_t)engine->n_ranks * VP_PAIR_BYTES, 1);
     engine->receive_wire = vp_array_new(engine->n_ranks, record_bytes);
     engine->obstacles = vp_array_new(engine->n_ranks, sizeof(*engine->obstacles));
     if (engine->send_wire == NULL || engine->receive_wire == NULL || engine->obstacles == NULL) {

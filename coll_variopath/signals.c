@@ -164,7 +164,7 @@ bool vp_run_is_late(const vp_run_t *run, bool for_others)
 {
     uint64_t limit_ns = (uint64_t)run->engine->options.timeout_ms * 1000000;
 
-    if (limit_ns == 0) {
+    if (limit_ns == 0 || run->work->call->patient) {
         return false;
     }
     if (for_others) {

@@ -10,12 +10,21 @@
 #include <unistd.h>
 
 #include "base/array.h"
-#include "coll_variopath/engine_private.h"
+#include "coll_variopath/run.h"
+
+/* NULL: no bytes between ranks, or not carried. */
+static const vp_plan_t *plan_of(const vp_work_t *work)
+{
+    return work->program == NULL || work->outcome.verdict != VP_CARRIED ? NULL
+                                                                        : work->program->plan;
+}
 
 void vp_trace_begin(const vp_engine_t *engine, vp_work_t *work)
 {
-    if (engine->options.trace != NULL && work->plan != NULL) {
-        work->times = vp_array_new(work->plan->n_lanes, sizeof(*work->times));
+    const vp_plan_t *plan = plan_of(work);
+
+    if (engine->options.trace != NULL && plan != NULL) {
+        work->times = vp_array_new(plan->n_lanes, sizeof(*work->times));
     }
 }
 
@@ -86,7 +95,7 @@ static void add_lane(const vp_engine_t *engine, const vp_lane_t *lane, const vp_
 
 static void add_lanes(const vp_engine_t *engine, const vp_work_t *work, vp_writer_t *line)
 {
-    const vp_plan_t *plan = work->plan;
+    const vp_plan_t *plan = plan_of(work);
     bool first = true;
     size_t i;
 
@@ -133,7 +142,7 @@ static void trace(vp_engine_t *engine, const vp_work_t *work, vp_status_t status
     add(&line, ",\"reason\":");
     add_string(&line, work->outcome.reason);
     add(&line, ",\"bytes\":%" PRIu64 ",\"activations\":%u", work->sent_bytes,
-        work->plan == NULL ? 0 : work->plan->n_activations);
+        plan_of(work) == NULL ? 0 : plan_of(work)->n_activations);
     add_lanes(engine, work, &line);
     add(&line, "}\n");
     if (!line.failed) {
@@ -160,6 +169,7 @@ static void kinds_text(const vp_work_t *work, char *text, size_t n_bytes)
 
 static void log_call(const vp_engine_t *engine, const vp_work_t *work, vp_status_t status)
 {
+    const vp_plan_t *plan = plan_of(work);
     char kinds[256];
 
     kinds_text(work, kinds, sizeof(kinds));
@@ -170,9 +180,8 @@ static void log_call(const vp_engine_t *engine, const vp_work_t *work, vp_status
         vp_log(engine->options.log, VP_LOG_CALL,
                "alltoallv %" PRIu64 " on %u ranks: carried, %" PRIu64
                " bytes of all ranks in %u activations; own bytes:%s",
-               engine->n_calls, engine->n_ranks, work->total_bytes,
-               work->plan == NULL ? 0 : work->plan->n_activations,
-               kinds[0] == '\0' ? " none" : kinds);
+               engine->n_calls, engine->n_ranks, plan == NULL ? 0 : plan->total_bytes,
+               plan == NULL ? 0 : plan->n_activations, kinds[0] == '\0' ? " none" : kinds);
     } else {
         vp_log(engine->options.log, VP_LOG_CALL, "alltoallv %" PRIu64 " on %u ranks: %s (%s)",
                engine->n_calls, engine->n_ranks, vp_verdict_text(work->outcome.verdict),

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "coll_variopath/engine_private.h"
+#include "coll_variopath/run.h"
 
 static const char *obstacle_text(uint32_t obstacles)
 {
@@ -67,22 +67,6 @@ vp_status_t vp_verdict_obstacles(const vp_engine_t *engine, const uint32_t *obst
         vp_verdict_pass(work, "rank %u: %s", any, obstacle_text(obstacles[any]));
     }
     return VP_OK;
-}
-
-void vp_verdict_demand(vp_engine_t *engine, vp_work_t *work)
-{
-    uint32_t from, to, n = engine->n_ranks;
-
-    for (from = 0; from < n; from++) {
-        for (to = 0; to < n; to++) {
-            uint64_t send = engine->headers[from].send_bytes[to];
-            uint64_t room = engine->headers[to].receive_bytes[from];
-            uint64_t n_bytes = from == to ? 0 : send < room ? send : room;
-
-            engine->demand[(size_t)engine->place[from] * n + engine->place[to]] = n_bytes;
-            work->total_bytes = vp_add_sat(work->total_bytes, n_bytes);
-        }
-    }
 }
 
 /*
@@ -144,10 +128,19 @@ static vp_status_t weigh(const vp_engine_t *engine, const vp_plan_t *plan, uint6
     return status;
 }
 
-vp_status_t vp_verdict_plan(vp_engine_t *engine, vp_work_t *work, bool *worth_p, vp_error_t *error)
+void vp_verdict_worth(const vp_engine_t *engine, vp_work_t *work)
+{
+    if (work->outcome.verdict == VP_CARRIED && !work->program->worth) {
+        vp_verdict_pass(work, "the plan gains less than %u%% over the pairwise exchange",
+                        engine->options.min_gain_percent);
+    }
+}
+
+vp_status_t vp_verdict_plan(vp_engine_t *engine, vp_work_t *work, vp_error_t *error)
 {
     vp_schedule_fn_t schedule = vp_schedule_find(engine->options.scheduler);
     vp_schedule_options_t options = {0};
+    bool worth = false;
     vp_plan_t *plan;
     vp_status_t status;
 
@@ -163,7 +156,7 @@ vp_status_t vp_verdict_plan(vp_engine_t *engine, vp_work_t *work, bool *worth_p,
     }
     status = check_own_lanes(engine, plan, error);
     if (status == VP_OK) {
-        status = weigh(engine, plan, options.alpha_ns, worth_p, error);
+        status = weigh(engine, plan, options.alpha_ns, &worth, error);
     }
     if (status != VP_OK) {
         vp_plan_destroy(plan);
@@ -171,32 +164,41 @@ vp_status_t vp_verdict_plan(vp_engine_t *engine, vp_work_t *work, bool *worth_p,
     }
     status = vp_program_create(engine, plan, &work->program, error);
     if (status == VP_OK) {
-        work->plan = plan;
+        work->program->worth = worth;
     }
     return status;
 }
 
-vp_status_t vp_verdict_truncation(const vp_engine_t *engine, vp_error_t *error)
+/* `from` sends more than `to` has room for. */
+static vp_status_t truncation(uint32_t from, uint64_t sent, uint32_t to, uint64_t room,
+                              vp_error_t *error)
 {
-    const vp_header_t *mine = &engine->headers[engine->rank];
+    return vp_error_set(error, VP_ERR_TRUNCATE,
+                        "rank %u sends %llu bytes, but rank %u has room for %llu; the block was "
+                        "cut, make the counts of both ranks agree",
+                        from, (unsigned long long)sent, to, (unsigned long long)room);
+}
+
+vp_status_t vp_verdict_truncation(const vp_engine_t *engine, const vp_work_t *work,
+                                  vp_error_t *error)
+{
+    const vp_call_t *call = work->call;
     uint32_t peer, rank = engine->rank;
 
-    for (peer = 0; peer < engine->n_ranks; peer++) {
-        const vp_header_t *other = &engine->headers[peer];
-
-        if (other->send_bytes[rank] > mine->receive_bytes[peer]) {
-            return vp_error_set(error, VP_ERR_TRUNCATE,
-                                "rank %u sends %llu bytes, but rank %u has room for %llu; the "
-                                "block was cut, make the counts of both ranks agree",
-                                peer, (unsigned long long)other->send_bytes[rank], rank,
-                                (unsigned long long)mine->receive_bytes[peer]);
+    if (call->send[rank].n_bytes > call->receive[rank].n_bytes) {
+        return truncation(rank, call->send[rank].n_bytes, rank, call->receive[rank].n_bytes, error);
+    }
+    for (peer = 0; work->program != NULL && peer < engine->n_ranks; peer++) {
+        if (peer == rank) {
+            continue;
         }
-        if (mine->send_bytes[peer] > other->receive_bytes[rank]) {
-            return vp_error_set(error, VP_ERR_TRUNCATE,
-                                "rank %u sends %llu bytes, but rank %u has room for %llu; the "
-                                "block was cut, make the counts of both ranks agree",
-                                rank, (unsigned long long)mine->send_bytes[peer], peer,
-                                (unsigned long long)other->receive_bytes[rank]);
+        if (work->program->column[peer] > call->receive[peer].n_bytes) {
+            return truncation(peer, work->program->column[peer], rank, call->receive[peer].n_bytes,
+                              error);
+        }
+        if (call->send[peer].n_bytes > engine->pairs[peer].room) {
+            return truncation(rank, call->send[peer].n_bytes, peer, engine->pairs[peer].room,
+                              error);
         }
     }
     return VP_OK;

@@ -243,7 +243,7 @@ static void open_changed(vp_engine_t *engine, const uint8_t *all_keys, size_t st
     uint32_t peer;
 
     for (peer = 0; peer < engine->n_ranks && report->status == VP_OK; peer++) {
-        size_t n_bytes = engine->headers[peer].keys_bytes;
+        size_t n_bytes = engine->openings[peer].keys_bytes;
 
         if (n_bytes == 0 || peer == engine->rank) {
             continue;
@@ -282,14 +282,14 @@ vp_status_t vp_windows_prepare(vp_engine_t *engine, vp_work_t *work, vp_error_t 
     uint32_t rank;
 
     for (rank = 0; rank < engine->n_ranks; rank++) {
-        size_t n_bytes = engine->headers[rank].keys_bytes;
+        size_t n_bytes = engine->openings[rank].keys_bytes;
 
         largest = n_bytes > largest ? n_bytes : largest;
     }
     if (largest == 0) {
         return VP_OK;
     }
-    own_bytes = engine->headers[engine->rank].keys_bytes;
+    own_bytes = engine->openings[engine->rank].keys_bytes;
     work->keys_stride = largest;
     work->keys = vp_array_new((size_t)engine->n_ranks + 1, largest);
     if (work->keys == NULL ||
@@ -307,7 +307,7 @@ vp_status_t vp_windows_exchange(vp_engine_t *engine, vp_work_t *work, vp_error_t
     uint32_t bad;
     vp_status_t status;
 
-    if (engine->headers[engine->rank].keys_bytes > 0) {
+    if (engine->openings[engine->rank].keys_bytes > 0) {
         remember_told(engine, work);
         memcpy(mine, engine->told_keys, engine->told_keys_bytes);
     }

@@ -6,9 +6,25 @@
  */
 #include "mca/transfer.h"
 
+/* Bytes of all ranks that are known to be the same everywhere; only MPI_Alltoall's are. */
+#define UNKNOWN_BYTES UINT64_MAX
+
+static uint64_t uniform_bytes(const vp_module_t *module, size_t count, struct ompi_datatype_t *type)
+{
+    uint64_t n = (uint64_t)ompi_comm_size(module->comm), n_bytes;
+    size_t size;
+
+    (void)ompi_datatype_type_size(type, &size);
+    return __builtin_mul_overflow((uint64_t)count, size, &n_bytes) ||
+                   __builtin_mul_overflow(n_bytes, n * (n - 1), &n_bytes)
+               ? UNKNOWN_BYTES
+               : n_bytes;
+}
+
 /* From the arguments to a verdict. Unless *verdict_p is carried, the stage is entered. */
 static int carry_or_stage(vp_transfer_t *transfer, vp_module_t *module, const char *what,
-                          const vp_side_t *send, const vp_side_t *receive, vp_verdict_t *verdict_p)
+                          const vp_side_t *send, const vp_side_t *receive, uint64_t n_bytes,
+                          vp_verdict_t *verdict_p)
 {
     bool in_place = MPI_IN_PLACE == send->buffer;
     int code;
@@ -22,7 +38,11 @@ static int carry_or_stage(vp_transfer_t *transfer, vp_module_t *module, const ch
     /* The send arguments of an in-place call are not significant and may be anything. */
     vp_transfer_begin(transfer, &module->strand, what, in_place ? NULL : send, receive,
                       module->blocks, &module->packed);
-    code = vp_transfer_run(transfer, verdict_p);
+    if (vp_engine_pass_small(module->strand.engine, n_bytes)) {
+        *verdict_p = VP_PASSED_ON;
+    } else {
+        code = vp_transfer_run(transfer, verdict_p);
+    }
     return VP_CARRIED == *verdict_p ? code
                                     : vp_stage_enter(&transfer->stage, VP_STAGED == *verdict_p);
 }
@@ -34,7 +54,8 @@ int vp_alltoall(VP_UNIFORM_ARGUMENTS, mca_coll_base_module_t *base_module)
     const vp_side_t receive = vp_side_uniform(receive_buffer, (size_t)receive_count, receive_type);
     vp_transfer_t transfer;
     vp_verdict_t verdict;
-    int code = carry_or_stage(&transfer, module, "alltoall", &send, &receive, &verdict);
+    int code = carry_or_stage(&transfer, module, "alltoall", &send, &receive,
+                              uniform_bytes(module, (size_t)receive_count, receive_type), &verdict);
 
     if (OMPI_SUCCESS != code || VP_CARRIED == verdict) {
         return code;
@@ -53,7 +74,8 @@ int vp_alltoallv(VP_ELEMENTS_ARGUMENTS, mca_coll_base_module_t *base_module)
         vp_side_elements(receive_buffer, receive_counts, receive_displs, receive_type);
     vp_transfer_t transfer;
     vp_verdict_t verdict;
-    int code = carry_or_stage(&transfer, module, "alltoallv", &send, &receive, &verdict);
+    int code =
+        carry_or_stage(&transfer, module, "alltoallv", &send, &receive, UNKNOWN_BYTES, &verdict);
 
     if (OMPI_SUCCESS != code || VP_CARRIED == verdict) {
         return code;
@@ -73,7 +95,8 @@ int vp_alltoallw(VP_BYTES_ARGUMENTS, mca_coll_base_module_t *base_module)
         vp_side_bytes(receive_buffer, receive_counts, receive_displs, receive_types);
     vp_transfer_t transfer;
     vp_verdict_t verdict;
-    int code = carry_or_stage(&transfer, module, "alltoallw", &send, &receive, &verdict);
+    int code =
+        carry_or_stage(&transfer, module, "alltoallw", &send, &receive, UNKNOWN_BYTES, &verdict);
 
     if (OMPI_SUCCESS != code || VP_CARRIED == verdict) {
         return code;

@@ -58,6 +58,8 @@ typedef struct vp_params {
     unsigned int min_gain_percent;
     unsigned long long pack_max_bytes;
     char *trace;
+    unsigned int min_bytes;
+    unsigned int cache_plans;
     unsigned int timeout_ms;
     unsigned long long chunk_bytes;
     unsigned int overlap_percent;

@@ -58,6 +58,8 @@ int vp_counters_register(vp_component_t *component)
          "Time in ns that this rank spent planning"},
         {"exchange_ns", MCA_BASE_PVAR_CLASS_AGGREGATE, &values->exchange_ns,
          "Time in ns that this rank spent exchanging counts, addresses and keys"},
+        {"cache_hits", MCA_BASE_PVAR_CLASS_COUNTER, &values->n_cache_hits,
+         "Calls whose counts came again: neither exchanged nor planned"},
         {"key_exchanges", MCA_BASE_PVAR_CLASS_COUNTER, &values->key_exchanges,
          "Calls in which remote keys had to be exchanged"},
         {"bytes_self", MCA_BASE_PVAR_CLASS_AGGREGATE, &values->self_bytes,

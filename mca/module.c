@@ -187,6 +187,8 @@ static vp_status_t create_engine(vp_strand_t *strand, uint32_t *topology_rank, u
         .scheduler = params->scheduler,
         .alpha_ns = params->alpha_ns,
         .min_gain_percent = params->min_gain_percent,
+        .min_bytes = params->min_bytes,
+        .cache_plans = params->cache_plans,
         .timeout_ms = params->timeout_ms,
         .chunk_bytes = params->chunk_bytes,
         .overlap_percent = params->overlap_percent,

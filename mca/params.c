@@ -33,6 +33,7 @@ static void set_defaults(vp_params_t *params)
         .trace = "",
         .timeout_ms = 300000,
         .overlap_percent = 400,
+        .cache_plans = 8,
         .widen = true,
         .help_dir = VP_HELP_DIR,
         .compiled_version = (char *)vp_lanes_compiled_version(),
@@ -112,6 +113,11 @@ static int register_tuner_level(vp_component_t *component)
              "Largest memory in bytes, per communicator, for data that cannot move where it lies: "
              "blocks of datatypes with gaps, and what an in-place call sends. It is kept between "
              "calls; calls that need more are passed on (default: 1 GiB)");
+    REGISTER("min_bytes", UNSIGNED_INT, 6, min_bytes,
+             "Pass a call on when all ranks together send fewer bytes to each other (default: 0)");
+    REGISTER("cache", UNSIGNED_INT, 6, cache_plans,
+             "Plans that a communicator keeps for counts that come again, at most 32; such a call "
+             "exchanges 16 bytes per rank and plans nothing; 0: none (default: 8)");
     REGISTER("timeout_ms", UNSIGNED_INT, 6, timeout_ms,
              "Give up a call with an error on all ranks when, once all have entered it, nothing "
              "moves for this many ms; 0: wait for ever (default: 300000)");
@@ -208,6 +214,11 @@ const char *vp_params_refusal(const vp_params_t *params, const char **value_p, c
         *value_p = params->scheduler;
         *known_p = vp_schedule_names();
         return "coll_variopath_scheduler";
+    }
+    if (VP_MAX_CACHED_PLANS < params->cache_plans) {
+        *value_p = "more than 32";
+        *known_p = "0 to 32";
+        return "coll_variopath_cache";
     }
     if (!vp_params_sync(params, &sync)) {
         *value_p = params->sync;

@@ -275,6 +275,7 @@ int vp_transfer_run(vp_transfer_t *transfer, vp_verdict_t *verdict_p)
         .obstacles = transfer->obstacles,
         .send_memory = on_fiber ? NULL : &transfer->stage.send.memory,
         .receive_memory = on_fiber ? NULL : &transfer->stage.receive.memory,
+        .patient = on_fiber,
     };
     vp_outcome_t outcome;
     vp_error_t error;

@@ -26,6 +26,7 @@ void cluster_make(cluster_t *cluster, uint32_t n_ranks)
     cluster->options.carry_host = true;
     cluster->options.scheduler = planner_name;
     cluster->options.timeout_ms = 10000;
+    cluster->options.cache_plans = 3;
     cluster->arena = ranks_share((size_t)n_ranks * ARENA_BYTES);
 }
 

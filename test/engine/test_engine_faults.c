@@ -75,7 +75,17 @@ START_TEST(an_obstacle_on_one_rank_passes_on_everywhere)
 }
 END_TEST
 
-enum { OTHER_CATALOG, OTHER_ORDER, OTHER_SCHEDULER, OTHER_ALPHA, OTHER_SYNC, OTHER_GAIN, N_OTHER };
+enum {
+    OTHER_CATALOG,
+    OTHER_ORDER,
+    OTHER_SCHEDULER,
+    OTHER_ALPHA,
+    OTHER_SYNC,
+    OTHER_GAIN,
+    OTHER_SIZE,
+    OTHER_CACHE,
+    N_OTHER
+};
 
 static void body_differs(uint32_t rank, void *argument)
 {
@@ -86,6 +96,8 @@ static void body_differs(uint32_t rank, void *argument)
         "ranks 0 and 2 use different activation overheads",
         "ranks 0 and 2 use different synchronisation modes",
         "ranks 0 and 2 use different minimal gains",
+        "ranks 0 and 2 use different minimal sizes",
+        "ranks 0 and 2 use different numbers of cached plans",
     };
     cluster_t cluster = *(cluster_t *)argument;
     const int *which = cluster.extra;
@@ -103,6 +115,8 @@ static void body_differs(uint32_t rank, void *argument)
         cluster.options.alpha_ns = *which == OTHER_ALPHA ? 77 : 0;
         cluster.options.sync = *which == OTHER_SYNC ? VP_SYNC_BARRIER : VP_SYNC_FREE;
         cluster.options.min_gain_percent = *which == OTHER_GAIN ? 5 : 0;
+        cluster.options.min_bytes = *which == OTHER_SIZE ? 1 : 0;
+        cluster.options.cache_plans += *which == OTHER_CACHE;
     }
     start(&self, rank, &cluster, &traffic, &buffers);
     engine_rank_pass(&self, self.engine, &buffers, 0, texts[*which]);
@@ -270,6 +284,7 @@ static void body_gain(uint32_t rank, void *argument)
     uint32_t i, j;
 
     cluster.options.min_gain_percent = 50;
+    cluster.options.cache_plans = 0;
     start(&self, rank, &cluster, &traffic, &buffers);
     for (i = 0; i < N_RANKS; i++) {
         for (j = 0; j < N_RANKS; j++) {
@@ -408,8 +423,8 @@ static void body_collective(uint32_t rank, void *argument)
     engine_rank_stop(&self);
 }
 
-/* Facts, addresses, two connections, headers, pairs, keys, windows. */
-enum { COLLECTIVES_OF_FIRST_CALL = 8 };
+/* Facts, addresses, two connections, openings, rows, pairs, keys, windows. */
+enum { COLLECTIVES_OF_FIRST_CALL = 9 };
 
 START_TEST(a_collective_below_that_fails_is_an_error)
 {
