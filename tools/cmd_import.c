@@ -135,7 +135,7 @@ static vp_status_t import_text(const request_t *request, char *text, size_t n_by
 static vp_status_t import_live(result_t *result, vp_error_t *error)
 {
     vp_hardware_t *machine = NULL;
-    vp_status_t status = vp_import_live(&machine, error);
+    vp_status_t status = vp_import_live(false, &machine, error);
 
     if (status == VP_OK) {
         status = take_machine(machine, "live", result, error);

@@ -134,15 +134,30 @@ static bool has_nvlink(hwloc_topology_t topology)
     return false;
 }
 
-static bool discover(hwloc_topology_t topology)
+/* Components of hwloc that ask drivers; those that it does not have are none to leave out. */
+static void leave_drivers_out(hwloc_topology_t topology)
 {
+    static const char *const names[] = {"cuda", "nvml", "opencl", "rsmi", "levelzero", "gl"};
+    size_t i;
+
+    for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        (void)hwloc_topology_set_components(topology, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST,
+                                            names[i]);
+    }
+}
+
+static bool discover(hwloc_topology_t topology, bool is_quick)
+{
+    if (is_quick) {
+        leave_drivers_out(topology);
+    }
     return hwloc_topology_set_io_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_ALL) == 0 &&
            hwloc_topology_set_cache_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_NONE) == 0 &&
            hwloc_topology_set_icache_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_NONE) == 0 &&
            hwloc_topology_load(topology) == 0;
 }
 
-vp_status_t vp_import_hwloc_live(vp_hardware_t *machine, vp_error_t *error)
+vp_status_t vp_import_hwloc_live(bool is_quick, vp_hardware_t *machine, vp_error_t *error)
 {
     vp_hwloc_tree_t tree = {0};
     hwloc_topology_t topology;
@@ -151,7 +166,7 @@ vp_status_t vp_import_hwloc_live(vp_hardware_t *machine, vp_error_t *error)
     if (hwloc_topology_init(&topology) != 0) {
         return vp_error_no_memory(error, "hwloc discovery");
     }
-    if (!discover(topology)) {
+    if (!discover(topology, is_quick)) {
         status = vp_error_set(error, VP_ERR_IO,
                               "hwloc cannot discover this machine: %s; import a file instead",
                               strerror(errno));

@@ -120,23 +120,3 @@ vp_status_t vp_import_read(const char *where, const char *text, size_t n_bytes,
     *machine_p = machine;
     return VP_OK;
 }
-
-vp_status_t vp_import_live(vp_hardware_t **machine_p, vp_error_t *error)
-{
-    vp_hardware_t *machine = vp_hardware_create(formats[VP_IMPORT_HWLOC].text);
-    vp_status_t status;
-
-    if (machine == NULL) {
-        return vp_error_no_memory(error, "the hardware tree");
-    }
-    status = vp_import_hwloc_live(machine, error);
-    if (status == VP_OK) {
-        status = vp_hardware_finish(machine, "this machine", error);
-    }
-    if (status != VP_OK) {
-        vp_hardware_destroy(machine);
-        return status;
-    }
-    *machine_p = machine;
-    return VP_OK;
-}

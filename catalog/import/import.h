@@ -44,13 +44,19 @@ vp_status_t vp_import_read(const char *where, const char *text, size_t n_bytes,
                            vp_import_format_t format, vp_hardware_t **machine_p,
                            vp_error_t *error) VP_MUST_CHECK;
 
-/* Reads the machine that this runs on, by hwloc. VP_ERR_IO: discovery failed. */
-vp_status_t vp_import_live(vp_hardware_t **machine_p, vp_error_t *error) VP_MUST_CHECK;
+/*
+ * Reads the machine that this runs on, by hwloc. Quick: from the kernel alone,
+ * without asking GPU drivers, which takes seconds on some machines and tells
+ * only that there is NVLink. VP_ERR_IO: discovery failed.
+ */
+vp_status_t vp_import_live(bool is_quick, vp_hardware_t **machine_p,
+                           vp_error_t *error) VP_MUST_CHECK;
 
 /* The readers: each fills an empty machine, which vp_import_read finishes. */
 vp_status_t vp_import_hwloc(const char *where, const char *text, size_t n_bytes,
                             vp_hardware_t *machine, vp_error_t *error) VP_MUST_CHECK;
-vp_status_t vp_import_hwloc_live(vp_hardware_t *machine, vp_error_t *error) VP_MUST_CHECK;
+vp_status_t vp_import_hwloc_live(bool is_quick, vp_hardware_t *machine,
+                                 vp_error_t *error) VP_MUST_CHECK;
 vp_status_t vp_import_nccl(const char *where, const char *text, size_t n_bytes,
                            vp_hardware_t *machine, vp_error_t *error) VP_MUST_CHECK;
 vp_status_t vp_import_nvidia_smi(const char *where, const char *text, size_t n_bytes,

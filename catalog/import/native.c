@@ -69,9 +69,10 @@ void vp_native_name_rate(vp_native_writer_t *writer, const char *kind, vp_native
                             rate.origin));
 }
 
-/* Name of a switch in the file: that of its group, or its own number for one above groups. */
+/* Name of a switch in the file: that of its group, or its number among all for one above groups. */
 static void name_switch(const vp_hardware_t *machine, uint32_t object, char *name)
 {
+    uint32_t n_before = 0;
     uint32_t i;
 
     for (i = 0; i < machine->n_gpus; i++) {
@@ -80,7 +81,10 @@ static void name_switch(const vp_hardware_t *machine, uint32_t object, char *nam
             return;
         }
     }
-    (void)snprintf(name, VP_HW_NAME_BYTES, "upper%" PRIu32, object);
+    for (i = 0; i < object; i++) {
+        n_before += machine->objects[i].kind == VP_HW_SWITCH;
+    }
+    (void)snprintf(name, VP_HW_NAME_BYTES, "upper%" PRIu32, n_before);
 }
 
 /* Name of the link from (is_up) or to a switch at its parent. */

@@ -1,6 +1,9 @@
 if VP_WITH_CHECK
 if VP_WITH_LIBXML2
 IMPORT_TESTS = test/import/test_golden test/import/test_tables test/import/test_broken
+if VP_WITH_HWLOC
+IMPORT_TESTS += test/import/test_discover
+endif
 check_PROGRAMS += $(IMPORT_TESTS)
 TESTS += $(IMPORT_TESTS)
 
@@ -9,6 +12,10 @@ IMPORT_TEST_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS) $(JANSSON_CFLAGS) \
 IMPORT_TEST_LDADD = catalog/import/libvp_import.la catalog/libvp_catalog_build.la \
 	catalog/libvp_catalog.la base/libvp_base.la $(JANSSON_LIBS) $(CHECK_LIBS)
 
+test_import_test_discover_SOURCES = test/import/test_discover.c test/import/samples.c \
+	test/import/samples.h
+test_import_test_discover_CPPFLAGS = $(IMPORT_TEST_CPPFLAGS)
+test_import_test_discover_LDADD = $(IMPORT_TEST_LDADD)
 test_import_test_golden_SOURCES = test/import/test_golden.c test/import/samples.c \
 	test/import/samples.h
 test_import_test_golden_CPPFLAGS = $(IMPORT_TEST_CPPFLAGS)
