@@ -31,7 +31,7 @@ static int carry_or_stage(vp_transfer_t *transfer, vp_module_t *module, const ch
 
     vp_request_drain(&module->strand);
     *verdict_p = VP_CARRIED;
-    code = vp_module_prepare(module);
+    code = vp_module_prepare(module, receive->buffer);
     if (OMPI_SUCCESS != code) {
         return code;
     }

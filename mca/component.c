@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "mca/discover.h"
+#include "mca/modex.h"
 #include "ompi/proc/proc.h"
 
 static int component_register(void);
@@ -62,6 +64,12 @@ static int component_register(void)
     return code;
 }
 
+/* Is there a communicator that would be served with these? */
+static bool params_serve(const vp_params_t *params)
+{
+    return params->enable && 0 <= params->priority;
+}
+
 static int component_open(void)
 {
     vp_component_t *component = &mca_coll_variopath_component;
@@ -70,7 +78,13 @@ static int component_open(void)
     opal_output_set_verbosity(component->output, component->params.verbose);
     component->log = (vp_log_t){write_log, component, component->params.verbose};
     (void)opal_show_help_add_dir(component->params.help_dir);
-    vp_peers_publish(); /* before the processes exchange what they published */
+    /* Before the processes exchange what they published. */
+    if (vp_modex_ready()) {
+        vp_peers_publish();
+        if (params_serve(&component->params) && vp_discover_wanted(&component->params)) {
+            vp_discover_publish();
+        }
+    }
     return OMPI_SUCCESS;
 }
 
@@ -84,6 +98,7 @@ static int component_close(void)
            (unsigned long long)counters->n_passed_on);
     vp_request_close();
     vp_process_close();
+    vp_discover_close();
     free(component->trace);
     component->trace = NULL;
     component->log.write = NULL;

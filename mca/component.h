@@ -9,7 +9,9 @@
  *   process.c     per process: catalog, lanes, finalization
  *   module.c      per communicator: query, enable, disable, saved functions
  *   help.c        messages to the user
+ *   modex.c       what processes tell each other at start-up
  *   peers.c       is the component chosen on all ranks?
+ *   discover.c    no topology file: the catalog from what the ranks' nodes are
  *   below.c       the collectives below us, as the engine's surroundings
  *   messages.c    small messages between ranks, likewise
  *   side.c        arguments of a call as pieces of memory
@@ -51,6 +53,7 @@ typedef struct vp_params {
     char *collectives;
     char *catalog;
     char *topology;
+    char *node;
     bool host;
     char *scheduler;
     char *sync;
@@ -68,6 +71,12 @@ typedef struct vp_params {
     char *compiled_version;
     char *runtime_version;
 } vp_params_t;
+
+/* Of a parameter: Open MPI keeps an empty text as NULL. */
+static inline const char *vp_params_text(const char *value)
+{
+    return NULL == value ? "" : value;
+}
 
 typedef struct vp_component {
     mca_coll_base_component_t super;
@@ -117,7 +126,8 @@ typedef struct vp_rounds vp_rounds_t;
  */
 typedef struct vp_strand {
     struct vp_module *module;
-    vp_engine_t *engine; /* created at the first call */
+    vp_engine_t *engine;   /* created at the first call */
+    vp_catalog_t *catalog; /* its own, where nodes were discovered; else NULL */
     vp_messages_t messages;
     vp_rounds_t *rounds; /* of the request that runs; NULL: a blocking call does */
     vp_request_t *first; /* started and not complete, in order */
@@ -159,15 +169,18 @@ bool vp_version_matches(void);
 int vp_widen(void);
 
 /*
- * process.c. vp_process_configured: is there a topology or catalog to work
- * with (a parameter was given)? vp_process_catalog loads it once; NULL after a
- * failure. vp_process_lanes opens the path classes of this process once, for the
- * topology rank given; NULL after a failure. vp_process_fault says why.
+ * process.c. vp_process_source: where catalogs come from, as the parameters say:
+ * "file", "nodes" (discovered) or "nothing"; the same on ranks of one mind.
+ * vp_process_catalog loads the file's once; NULL after a failure.
+ * vp_process_lanes opens the path classes of this process once: those of the
+ * group of a rank of the model; NULL after a failure. vp_process_fault says why;
+ * vp_process_note_fault adds a reason that others found.
  */
 const char *vp_process_fault(void);
-bool vp_process_configured(void);
+void vp_process_note_fault(const vp_error_t *error);
+const char *vp_process_source(void);
 const vp_catalog_t *vp_process_catalog(void);
-vp_lanes_t *vp_process_lanes(uint32_t topology_rank);
+vp_lanes_t *vp_process_lanes(const vp_model_t *model, uint32_t rank);
 bool vp_process_shutting_down(void);
 /* Modules hold the process state; the last one to go after finalization began frees it. */
 void vp_process_hold(void);
@@ -185,10 +198,10 @@ int vp_peers_find_other(struct ompi_communicator_t *comm);
 
 /* module.c */
 mca_coll_base_module_t *vp_module_query(struct ompi_communicator_t *comm, int *priority);
-/* Creates the engine at the first call. */
-int vp_strand_prepare(vp_strand_t *strand);
+/* Creates the engine at the first call; a buffer of the call, or NULL, tells the GPU. */
+int vp_strand_prepare(vp_strand_t *strand, const void *buffer);
 /* Before a blocking call: its engine and blocks. */
-int vp_module_prepare(vp_module_t *module);
+int vp_module_prepare(vp_module_t *module, const void *buffer);
 
 /* below.c: the surroundings of a strand's engine. */
 void vp_below_fill(vp_strand_t *strand, vp_surroundings_t *surroundings);

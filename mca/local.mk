@@ -9,9 +9,11 @@ mca_mca_coll_variopath_la_SOURCES = \
 	mca/below.c \
 	mca/component.c mca/component.h \
 	mca/counters.c \
+	mca/discover.c mca/discover.h \
 	mca/fiber.c mca/fiber.h \
 	mca/help.c \
 	mca/messages.c \
+	mca/modex.c mca/modex.h \
 	mca/module.c \
 	mca/nonblocking.c \
 	mca/ompi.h \
@@ -34,6 +36,7 @@ mca_mca_coll_variopath_la_LDFLAGS = -module -avoid-version -shared \
 mca_mca_coll_variopath_la_LIBADD = \
 	coll_variopath/libvp_engine.la \
 	scheduler/libvp_scheduler.la \
+	catalog/import/libvp_node.la \
 	catalog/libvp_catalog_build.la \
 	catalog/libvp_catalog.la \
 	base/libvp_base.la \

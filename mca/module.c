@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coll_variopath/device_place.h"
+#include "mca/discover.h"
 #include "ompi/proc/proc.h"
 
 static void module_construct(vp_module_t *module)
@@ -24,6 +26,7 @@ static void module_destruct(vp_module_t *module)
     VP_FOREACH_SAVED(RELEASE)
 #undef RELEASE
     vp_engine_destroy(module->strand.engine);
+    vp_catalog_destroy(module->strand.catalog);
     vp_messages_close(&module->strand);
     free(module->blocks);
     free(module->packed.memory);
@@ -84,8 +87,8 @@ static const char *find_refusal(struct ompi_communicator_t *comm)
     if (params->min_ranks > ompi_comm_size(comm)) {
         return "it has fewer ranks than coll_variopath_np";
     }
-    if (!vp_process_configured()) {
-        return "neither coll_variopath_catalog nor coll_variopath_topology is set";
+    if (0 == strcmp(vp_process_source(), "nothing")) {
+        return "coll_variopath_topology is none";
     }
     parameter = vp_params_refusal(params, &value, &known);
     if (NULL != parameter) {
@@ -108,6 +111,38 @@ static void tell_difference(struct ompi_communicator_t *comm, int other)
     told = true;
 }
 
+static bool discovers(void)
+{
+    return 0 == strcmp(vp_process_source(), "nodes");
+}
+
+static void tell_refusal(struct ompi_communicator_t *comm, const char *refusal)
+{
+    if (0 == ompi_comm_rank(comm)) {
+        vp_log(&mca_coll_variopath_component.log, VP_LOG_NOTE, "%s: not served: %s", comm->c_name,
+               refusal);
+    }
+}
+
+/* Nodes that were discovered must all be usable; what was found is told once, for all ranks. */
+static bool nodes_refuse(struct ompi_communicator_t *comm)
+{
+    char refusal[512];
+
+    if (!discovers()) {
+        return false;
+    }
+    if (vp_discover_refuses(comm, refusal, sizeof(refusal))) {
+        tell_refusal(comm, refusal);
+        return true;
+    }
+    if (comm == &ompi_mpi_comm_world.comm && 0 == ompi_comm_rank(comm) &&
+        VP_LOG_NOTE <= mca_coll_variopath_component.params.verbose) {
+        vp_discover_tell(comm);
+    }
+    return false;
+}
+
 /*
  * Local and quick: communicators of MPI_Comm_idup are selected inside a
  * progress callback, where nothing may block. It looks only at parameters, and
@@ -116,26 +151,32 @@ static void tell_difference(struct ompi_communicator_t *comm, int other)
  */
 mca_coll_base_module_t *vp_module_query(struct ompi_communicator_t *comm, int *priority)
 {
-    const vp_component_t *component = &mca_coll_variopath_component;
-    const vp_params_t *params = &component->params;
+    const vp_params_t *params = &mca_coll_variopath_component.params;
     const char *refusal;
     vp_module_t *module;
     int other;
 
     *priority = -1;
-    if (OMPI_COMM_IS_INTER(comm) || 1 >= ompi_comm_size(comm)) {
+    if (OMPI_COMM_IS_INTER(comm)) {
+        return NULL;
+    }
+    if (1 >= ompi_comm_size(comm)) {
+        if (comm == &ompi_mpi_comm_world.comm) {
+            tell_refusal(comm, "the job has one rank");
+        }
         return NULL;
     }
     refusal = find_refusal(comm);
     if (NULL != refusal) {
-        if (0 == ompi_comm_rank(comm)) {
-            vp_log(&component->log, VP_LOG_NOTE, "%s: not served: %s", comm->c_name, refusal);
-        }
+        tell_refusal(comm, refusal);
         return NULL;
     }
     other = vp_peers_find_other(comm);
     if (ompi_comm_size(comm) != other) {
         tell_difference(comm, other);
+        return NULL;
+    }
+    if (nodes_refuse(comm)) {
         return NULL;
     }
     module = OBJ_NEW(vp_module_t);
@@ -175,8 +216,79 @@ static void identify_peers(const vp_module_t *module, uint32_t *topology_rank, u
     }
 }
 
-static vp_status_t create_engine(vp_strand_t *strand, uint32_t *topology_rank, uint64_t *peer_key,
+/*
+ * Every member tells which GPU it was seen to use, so that all place it alike.
+ * A process stays with the first one that it told.
+ */
+static vp_status_t exchange_gpus(const vp_surroundings_t *around, const void *buffer, vp_pci_t *pci,
                                  vp_error_t *error)
+{
+    static opal_mutex_t lock = OPAL_MUTEX_STATIC_INIT;
+    static vp_pci_t own = VP_PCI_UNKNOWN;
+    vp_pci_t mine;
+
+    OPAL_THREAD_LOCK(&lock);
+    if (VP_PCI_UNKNOWN == own) {
+        own = vp_device_locate(buffer);
+    }
+    mine = own;
+    OPAL_THREAD_UNLOCK(&lock);
+    /* Of one machine's own integers: ranks of other byte orders cannot share a job's plan. */
+    if (VP_OK != around->allgather(around->context, &mine, pci, sizeof(mine))) {
+        return vp_error_set(error, VP_ERR_TRANSPORT,
+                            "the allgather below failed while GPUs were agreed on");
+    }
+    pci[around->rank] = mine;
+    return VP_OK;
+}
+
+/* The catalog that a communicator plans with, and its places there; NULL: all ranks are told. */
+static const vp_catalog_t *find_catalog(vp_strand_t *strand, const vp_pci_t *pci,
+                                        uint32_t *topology_rank)
+{
+    struct ompi_communicator_t *comm = strand->module->comm;
+    const vp_catalog_t *catalog;
+    vp_error_t error;
+
+    if (discovers()) {
+        if (VP_OK != vp_discover_catalog(comm, pci, &strand->catalog, topology_rank, &error)) {
+            vp_process_note_fault(&error);
+        }
+        return strand->catalog;
+    }
+    catalog = vp_process_catalog();
+    if (NULL != catalog && NULL != catalog->model->rank_pci &&
+        vp_place_by_gpu(catalog->model, pci, (uint32_t)ompi_comm_size(comm), topology_rank)) {
+        vp_log(&mca_coll_variopath_component.log, VP_LOG_CALL,
+               "%s: ranks are placed where their GPUs are", comm->c_name);
+    }
+    return catalog;
+}
+
+/* The lanes of the process, opened for the place of its GPU. */
+static vp_lanes_t *find_lanes(const vp_module_t *module, const vp_catalog_t *catalog, vp_pci_t pci,
+                              const uint32_t *topology_rank)
+{
+    vp_model_t *model = NULL;
+    vp_lanes_t *lanes;
+    vp_error_t error;
+    uint32_t rank;
+
+    if (!discovers()) {
+        return vp_process_lanes(NULL == catalog ? NULL : catalog->model,
+                                topology_rank[ompi_comm_rank(module->comm)]);
+    }
+    if (VP_OK != vp_discover_own_model(pci, &model, &rank, &error)) {
+        vp_process_note_fault(&error);
+        return NULL;
+    }
+    lanes = vp_process_lanes(model, rank);
+    vp_model_destroy(model);
+    return lanes;
+}
+
+static vp_status_t create_engine(vp_strand_t *strand, const void *buffer, vp_pci_t *pci,
+                                 uint32_t *topology_rank, uint64_t *peer_key, vp_error_t *error)
 {
     const vp_module_t *module = strand->module;
     vp_component_t *component = &mca_coll_variopath_component;
@@ -196,23 +308,30 @@ static vp_status_t create_engine(vp_strand_t *strand, uint32_t *topology_rank, u
         .name = module->comm->c_name,
         .log = &component->log,
     };
+    const vp_catalog_t *catalog;
     vp_surroundings_t surroundings;
+    vp_status_t status;
 
     (void)vp_params_sync(params, &options.sync); /* known: the communicator would not be served */
     identify_peers(module, topology_rank, peer_key);
     vp_below_fill(strand, &surroundings);
-    return vp_engine_create(vp_process_catalog(),
-                            vp_process_lanes(ompi_proc_local()->super.proc_name.vpid),
-                            &surroundings, topology_rank, peer_key, &options, &component->counters,
-                            &strand->engine, error);
+    status = exchange_gpus(&surroundings, buffer, pci, error);
+    if (VP_OK != status) {
+        return status;
+    }
+    catalog = find_catalog(strand, pci, topology_rank);
+    return vp_engine_create(
+        catalog, find_lanes(module, catalog, pci[surroundings.rank], topology_rank), &surroundings,
+        topology_rank, peer_key, &options, &component->counters, &strand->engine, error);
 }
 
-int vp_strand_prepare(vp_strand_t *strand)
+int vp_strand_prepare(vp_strand_t *strand, const void *buffer)
 {
     struct ompi_communicator_t *comm = strand->module->comm;
     size_t n_ranks = (size_t)ompi_comm_size(comm);
     uint32_t *topology_rank;
     uint64_t *peer_key;
+    vp_pci_t *pci;
     vp_status_t status;
     vp_error_t error;
 
@@ -221,13 +340,15 @@ int vp_strand_prepare(vp_strand_t *strand)
     }
     topology_rank = calloc(n_ranks, sizeof(*topology_rank));
     peer_key = calloc(n_ranks, sizeof(*peer_key));
-    if (NULL == topology_rank || NULL == peer_key) {
+    pci = calloc(n_ranks, sizeof(*pci));
+    if (NULL == topology_rank || NULL == peer_key || NULL == pci) {
         status = vp_error_no_memory(&error, "a communicator's peers");
     } else {
-        status = create_engine(strand, topology_rank, peer_key, &error);
+        status = create_engine(strand, buffer, pci, topology_rank, peer_key, &error);
     }
     free(topology_rank);
     free(peer_key);
+    free(pci);
     if (VP_OK != status) {
         opal_output(0, "coll:variopath: %s: %s", comm->c_name, error.text);
         return VP_ERR_NO_MEMORY == status ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_ERROR;
@@ -235,10 +356,11 @@ int vp_strand_prepare(vp_strand_t *strand)
     return OMPI_SUCCESS;
 }
 
-int vp_module_prepare(vp_module_t *module)
+int vp_module_prepare(vp_module_t *module, const void *buffer)
 {
     if (NULL == module->blocks) {
         module->blocks = calloc(2 * (size_t)ompi_comm_size(module->comm), sizeof(*module->blocks));
     }
-    return NULL == module->blocks ? OMPI_ERR_OUT_OF_RESOURCE : vp_strand_prepare(&module->strand);
+    return NULL == module->blocks ? OMPI_ERR_OUT_OF_RESOURCE
+                                  : vp_strand_prepare(&module->strand, buffer);
 }

@@ -27,6 +27,7 @@ static void set_defaults(vp_params_t *params)
         .collectives = VP_COLLECTIVES,
         .catalog = "",
         .topology = "",
+        .node = "",
         .scheduler = "auto",
         .sync = "auto",
         .pack_max_bytes = 1ULL << 30,
@@ -60,12 +61,13 @@ static int register_user_level(vp_component_t *component)
              "line per call, 10 one line per lane (default: 0)");
     REGISTER("catalog", STRING, 3, catalog,
              "Channel catalog to load, a file written by `variopath catalog build`; takes "
-             "precedence over coll_variopath_topology. Empty together with it: every call is "
-             "passed on (default: empty)");
+             "precedence over coll_variopath_topology (default: empty)");
     REGISTER("topology", STRING, 3, topology,
              "Topology to build a catalog from when the first communicator is created: a shipped "
              "name or a JSON file, with :nodes=N, :rates=SET, :transports=SET as `variopath "
-             "topology show` takes them (default: empty)");
+             "topology show` takes them; or auto, with :transports=SET: each process discovers its "
+             "node at start-up, and catalogs follow from the nodes of the ranks; or none: nothing "
+             "is served. Empty: auto, unless there is a catalog (default: empty)");
     REGISTER("host", BOOL, 3, host,
              "Carry calls whose buffers are in host memory too. Off: they are passed on to the "
              "collective below (default: false)");
@@ -132,6 +134,10 @@ static int register_developer_level(vp_component_t *component)
              "When the parameter `coll` names this component alone, load the other coll "
              "components too, so that the collectives this one does not offer are there "
              "(default: true)");
+    REGISTER("node", STRING, 9, node,
+             "Name of the node that this process counts as when nodes are discovered; processes of "
+             "one name that find the same hardware are on one node. Empty: the host's name "
+             "(default: empty)");
     REGISTER("help_dir", STRING, 9, help_dir,
              "Directory of " VP_HELP_FILE " (default: where it was installed)");
     REGISTER("compiletime_version", VERSION_STRING, 4, compiled_version,

@@ -15,10 +15,10 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "mca/modex.h"
 #include "ompi/proc/proc.h"
-#include "opal/mca/pmix/pmix.h"
 
-static char selection_key[] = "coll.variopath.selection"; /* the macros take no const */
+static const char selection_key[] = "coll.variopath.selection";
 
 /* Everything that vp_module_query looks at, and the version, because its rules may change. */
 static uint64_t own_selection(void)
@@ -28,10 +28,10 @@ static uint64_t own_selection(void)
     int length =
         snprintf(text, sizeof(text),
                  "%d.%d.%d enable %d priority %d np %d cts %s "
-                 "scheduler %s sync %s cache %u min %u configured %d",
+                 "scheduler %s sync %s cache %u min %u source %s",
                  VP_VERSION_MAJOR, VP_VERSION_MINOR, VP_VERSION_RELEASE, params->enable,
                  params->priority, params->min_ranks, params->collectives, params->scheduler,
-                 params->sync, params->cache_plans, params->min_bytes, vp_process_configured());
+                 params->sync, params->cache_plans, params->min_bytes, vp_process_source());
 
     return vp_hash64(text, length < 0                      ? 0
                            : (size_t)length < sizeof(text) ? (size_t)length
@@ -41,14 +41,8 @@ static uint64_t own_selection(void)
 void vp_peers_publish(void)
 {
     uint64_t selection = own_selection();
-    int code;
 
-    if (NULL == opal_pmix.put) {
-        return; /* a tool that only looks at components */
-    }
-    OPAL_MODEX_SEND_STRING(code, OPAL_PMIX_GLOBAL, selection_key, &selection,
-                           (int)sizeof(selection));
-    if (OPAL_SUCCESS != code) {
+    if (!vp_modex_put(selection_key, &selection, sizeof(selection))) {
         vp_log(&mca_coll_variopath_component.log, VP_LOG_NOTE,
                "cannot publish this process's selection: it will not be served");
     }
@@ -56,15 +50,11 @@ void vp_peers_publish(void)
 
 static bool published_alike(const ompi_proc_t *peer, uint64_t selection)
 {
-    opal_process_name_t name = peer->super.proc_name;
-    uint8_t *published = NULL;
-    int n_bytes = 0;
-    bool alike;
-    int code;
+    size_t n_bytes = 0;
+    void *published = vp_modex_get(&peer->super.proc_name, selection_key, &n_bytes);
+    bool alike = NULL != published && sizeof(selection) == n_bytes &&
+                 0 == memcmp(published, &selection, sizeof(selection));
 
-    OPAL_MODEX_RECV_STRING(code, selection_key, &name, &published, &n_bytes);
-    alike = OPAL_SUCCESS == code && NULL != published && (int)sizeof(selection) == n_bytes &&
-            0 == memcmp(published, &selection, sizeof(selection));
     free(published);
     return alike;
 }

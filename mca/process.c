@@ -11,10 +11,12 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "catalog/build.h"
 #include "catalog/store.h"
 #include "catalog/topology.h"
+#include "mca/discover.h"
 #include "ompi/attribute/attribute.h"
 #include "ompi/runtime/mpiruntime.h"
 
@@ -35,11 +37,16 @@ static bool given(const char *parameter)
     return NULL != parameter && '\0' != parameter[0];
 }
 
-bool vp_process_configured(void)
+const char *vp_process_source(void)
 {
     const vp_params_t *params = &mca_coll_variopath_component.params;
 
-    return given(params->catalog) || given(params->topology);
+    if (vp_discover_wanted(params)) {
+        return "nodes";
+    }
+    return given(params->catalog) || 0 != strcmp(vp_params_text(params->topology), "none")
+               ? "file"
+               : "nothing";
 }
 
 static vp_status_t build_catalog(const char *topology, vp_catalog_t **catalog_p, vp_error_t *error)
@@ -64,7 +71,7 @@ static vp_status_t build_catalog(const char *topology, vp_catalog_t **catalog_p,
 }
 
 /* Kept until all ranks have agreed what to do: one of them tells the user then. */
-static void remember_fault(const vp_error_t *error)
+void vp_process_note_fault(const vp_error_t *error)
 {
     (void)snprintf(process.fault, sizeof(process.fault), "%s", error->text);
 }
@@ -81,7 +88,7 @@ static void load_catalog(void)
         status = build_catalog(params->topology, &process.catalog, &error);
     }
     if (VP_OK != status) {
-        remember_fault(&error);
+        vp_process_note_fault(&error);
     }
 }
 
@@ -194,7 +201,7 @@ static void open_lanes(const vp_model_t *model, uint32_t topology_rank)
     }
     free(wanted);
     if (VP_OK != status) {
-        remember_fault(&error);
+        vp_process_note_fault(&error);
         return;
     }
     /*
@@ -205,15 +212,12 @@ static void open_lanes(const vp_model_t *model, uint32_t topology_rank)
     watch_finalize();
 }
 
-vp_lanes_t *vp_process_lanes(uint32_t topology_rank)
+vp_lanes_t *vp_process_lanes(const vp_model_t *model, uint32_t rank)
 {
-    const vp_catalog_t *catalog = vp_process_catalog();
-
     (void)pthread_mutex_lock(&process.lock);
-    if (!process.lanes_tried && !process.shutting_down && NULL != catalog &&
-        topology_rank < catalog->model->n_ranks) {
+    if (!process.lanes_tried && !process.shutting_down && NULL != model && rank < model->n_ranks) {
         process.lanes_tried = true;
-        open_lanes(catalog->model, topology_rank);
+        open_lanes(model, rank);
     }
     (void)pthread_mutex_unlock(&process.lock);
     return process.lanes;

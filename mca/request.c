@@ -32,6 +32,7 @@ static void request_construct(vp_request_t *request)
 static void request_destruct(vp_request_t *request)
 {
     vp_engine_destroy(request->own.engine);
+    vp_catalog_destroy(request->own.catalog);
     vp_messages_close(&request->own);
     free(request->types);
     free(request->blocks);
@@ -100,7 +101,7 @@ static int carry(vp_request_t *request)
 {
     vp_transfer_t transfer;
     vp_verdict_t verdict;
-    int code = vp_strand_prepare(request->strand);
+    int code = vp_strand_prepare(request->strand, request->receive.buffer);
 
     if (OMPI_SUCCESS != code) {
         return code;

@@ -227,6 +227,21 @@ static bool write_cache(const vp_discovery_t *discovery, uint64_t fingerprint)
     return is_written;
 }
 
+/* Keeps what is wrong, without the remedy: that is for those who import files. */
+static void refuse(vp_discovery_t *discovery, const char *text)
+{
+    static const char place[] = "this machine: ";
+    size_t n_bytes;
+
+    text += strncmp(text, place, sizeof(place) - 1) == 0 ? sizeof(place) - 1 : 0;
+    n_bytes = strcspn(text, ";");
+    if (n_bytes >= sizeof(discovery->refusal)) {
+        n_bytes = sizeof(discovery->refusal) - 1;
+    }
+    memcpy(discovery->refusal, text, n_bytes);
+    discovery->refusal[n_bytes] = '\0';
+}
+
 /* Asks hwloc. What it cannot tell becomes the refusal, which may be different the next time. */
 static vp_status_t discover(vp_discovery_t *discovery, bool *is_lasting_p, vp_error_t *error)
 {
@@ -240,8 +255,7 @@ static vp_status_t discover(vp_discovery_t *discovery, bool *is_lasting_p, vp_er
     }
     *is_lasting_p = status == VP_OK || status == VP_ERR_BAD_INPUT || status == VP_ERR_LIMIT;
     if (status != VP_OK) {
-        (void)snprintf(discovery->refusal, sizeof(discovery->refusal), "%.*s",
-                       (int)sizeof(discovery->refusal) - 1, cause.text);
+        refuse(discovery, cause.text);
         return VP_OK;
     }
     vp_facts_write(&writer, machine);

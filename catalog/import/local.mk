@@ -8,6 +8,7 @@ catalog_import_libvp_node_la_SOURCES = \
 	catalog/import/facts.c catalog/import/facts.h \
 	catalog/import/finish.c \
 	catalog/import/hwloc_tree.c catalog/import/hwloc_tree.h \
+	catalog/import/job.c catalog/import/job.h \
 	catalog/import/live.c \
 	catalog/import/machine.c catalog/import/machine.h \
 	catalog/import/native.c catalog/import/native.h \

@@ -1,5 +1,5 @@
 # The component under a real mpirun.
-MCA_TESTS = test/mca/component.sh test/mca/catalog_files.sh test/mca/run_cases.sh
+MCA_TESTS = test/mca/component.sh test/mca/catalog_files.sh test/mca/discover.sh test/mca/run_cases.sh
 EXTRA_DIST += $(MCA_TESTS) test/mca/common.sh test/mca/four.json
 
 if VP_WITH_COMPONENT
