@@ -10,6 +10,7 @@ variopath_SOURCES = \
 	tools/cmd_topology.c \
 	tools/demand_file.c tools/demand_file.h \
 	tools/drawing.c tools/drawing.h \
+	tools/exact.c tools/exact.h \
 	tools/main.c \
 	tools/model_json.c tools/model_json.h \
 	tools/schedule_file.c tools/schedule_file.h \
@@ -19,7 +20,10 @@ variopath_SOURCES = \
 	tools/simulate_report.c \
 	tools/simulate_svg.c \
 	tools/simulate_usage.c
-variopath_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
+variopath_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) -DVP_TOOLS_DATA=\"$(pkgdatadir)\"
+# What `variopath bound --exact` runs.
+lpbounddir = $(pkgdatadir)
+dist_lpbound_DATA = tools/lp_bound.py
 variopath_LDADD = \
 	sim/libvp_sim.la \
 	scheduler/libvp_scheduler.la \

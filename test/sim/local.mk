@@ -29,7 +29,6 @@ EXTRA_DIST += $(sim_shell_tests) \
 	test/sim/data/reference/hot-moe-16.csv \
 	test/sim/data/reference/hot-moe-32.csv \
 	test/sim/highs.sh \
-	test/sim/lp_bound.py \
 	test/sim/nearest_ratio.py \
 	test/sim/reference_demands.py \
 	test/sim/synthesizers/activations.py \

@@ -16,9 +16,11 @@ import subprocess
 import sys
 import tempfile
 
-from lp_bound import Machine, bound, read_demand
-
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "../../tools"))
+# pylint: disable=wrong-import-position
+from lp_bound import Machine, bound, read_demand  # noqa: E402
+
 FOUR = "four-switches.json"
 DEMANDS = ("uniform", "random", "zipf-pairs", "zipf-rows", "hot-destination", "hot-moe")
 ONE = ["1.00"] * 6

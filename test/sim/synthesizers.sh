@@ -57,7 +57,7 @@ play() {
 
 # bound NAME KEY
 bound() {
-    timeout 60 "$python" "$here/lp_bound.py" fig1-6 "$dir/$1.csv" --variopath "$variopath" \
+    timeout 60 "$python" "$here/../../tools/lp_bound.py" fig1-6 "$dir/$1.csv" --variopath "$variopath" \
         2>"$dir/err" | sed -n "s/^  \"$2\": \([0-9.]*\),*\$/\1/p"
 }
 

@@ -188,8 +188,27 @@ expect 0 --topology fig1-6 --demand "$data/fig1-6-uniform.csv" --json
 [ "$(key bound_ns)" = "$(($(key lp_ns) + 50000))" ] || fail "bound_ns is $(key bound_ns)"
 expect 0 --topology fig1-6 --demand "$data/fig1-6-uniform.csv" --json --alpha-ns 0
 [ "$(key bound_ns)" = "$(key lp_ns)" ] || fail "bound_ns is $(key bound_ns)"
+[ "$(key alignment_ns)" -ge "$(key bound_ns)" ] || fail "alignment_ns is $(key alignment_ns)"
+[ "$(key list_ns)" -ge "$(key lp_ns)" ] || fail "list_ns is $(key list_ns)"
 expect 0 --topology fig1-6 --demand "$work/zero6.csv"
 has out "exclusive lanes          0.000 us"
+
+# The linear programs themselves, where a Python has HiGHS.
+if python=$(bash "${srcdir:-.}/test/sim/highs.sh" 2>/dev/null); then
+    VP_PYTHON=$python VARIOPATH_DATA=${srcdir:-.}/tools
+    export VP_PYTHON VARIOPATH_DATA
+    expect 0 --topology fig1-6 --demand "$data/fig1-6-uniform.csv" --json --exact
+    has out '"exact": {'
+    for name in lp_ns fluid_ns; do
+        exact=$(sed -n "s/^    \"$name\": \([0-9]*\),*\$/\1/p" "$work/out")
+        [ "$exact" -ge "$(key $name)" ] || fail "$name $(key $name) above its optimum $exact"
+        [ $((exact / 100)) -ge $((exact - $(key $name))) ] || fail "$name $(key $name), not $exact"
+    done
+fi
+VARIOPATH_DATA=$work/nowhere
+export VARIOPATH_DATA
+expect 3 --topology fig1-6 --demand "$data/fig1-6-uniform.csv" --exact
+has err "gave no exact bounds"
 expect 2 --topology fig1-6 --demand "$work/zero2.csv"
 has err "the demand has 2 ranks, the topology \"fig1-6\" has 6"
 expect 2 --topology fig1-6

@@ -6,7 +6,7 @@ import os
 import sys
 import time
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../tools"))
 # pylint: disable=wrong-import-position,unused-import
 from lp_bound import Machine, Program, bound, kmin, pairs_of, read_demand  # noqa: E402
 
