@@ -33,6 +33,7 @@ scheduler_tests = \
 	test/scheduler/test_list \
 	test/scheduler/test_paper \
 	test/scheduler/test_plan \
+	test/scheduler/test_properties \
 	test/scheduler/test_rates \
 	test/scheduler/test_remaining \
 	test/scheduler/test_scores \
@@ -90,4 +91,8 @@ test_scheduler_test_sharing_SOURCES = test/scheduler/test_sharing.c \
 	test/scheduler/random_machines.c test/scheduler/random_machines.h
 test_scheduler_test_sharing_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 test_scheduler_test_sharing_LDADD = $(scheduler_test_libraries)
+test_scheduler_test_properties_SOURCES = test/scheduler/test_properties.c \
+	test/scheduler/random_machines.c test/scheduler/random_machines.h
+test_scheduler_test_properties_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+test_scheduler_test_properties_LDADD = $(scheduler_test_libraries)
 endif
