@@ -5,5 +5,6 @@ base_libvp_base_la_SOURCES = \
 	base/file.c base/file.h \
 	base/hash.c base/hash.h \
 	base/log.c base/log.h \
+	base/pool.c base/pool.h \
 	base/status.c base/status.h \
 	base/units.h

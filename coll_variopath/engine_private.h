@@ -12,6 +12,7 @@
 #define VP_COLL_ENGINE_PRIVATE_H
 
 #include "base/buf.h"
+#include "base/pool.h"
 #include "coll_variopath/engine.h"
 #include "coll_variopath/record.h"
 #include "scheduler/plan.h"
@@ -75,6 +76,7 @@ struct vp_engine {
     uint64_t *row;          /* [n_ranks] own bytes to each rank of this call, none to itself */
     uint32_t *obstacles;    /* [n_ranks] of this call */
     uint64_t *demand;       /* [n_ranks][n_ranks] by place */
+    vp_pool_t *pool;        /* memory of planning, for the next call */
     vp_pair_t *pairs;       /* [n_ranks] what each peer told me last */
     vp_pair_t *told;        /* [n_ranks] what I told each peer last */
     bool places_told;       /* they know it */

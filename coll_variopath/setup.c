@@ -86,12 +86,13 @@ static bool make_arrays(vp_engine_t *engine)
     engine->openings = vp_array_new(n, sizeof(*engine->openings));
     engine->row = vp_array_new(n, sizeof(*engine->row));
     engine->demand = vp_array_new(n, n * sizeof(*engine->demand));
+    engine->pool = vp_pool_create();
     engine->pairs = vp_array_new(n, sizeof(*engine->pairs));
     engine->told = vp_array_new(n, sizeof(*engine->told));
     engine->reports = vp_array_new(n, sizeof(*engine->reports));
     return engine->openings != NULL && engine->row != NULL && engine->demand != NULL &&
-           engine->pairs != NULL && engine->told != NULL && engine->reports != NULL &&
-           make_links(engine);
+           engine->pool != NULL && engine->pairs != NULL && engine->told != NULL &&
+           engine->reports != NULL && make_links(engine);
 }
 
 void vp_engine_setup_undo(vp_engine_t *engine)
@@ -105,6 +106,7 @@ void vp_engine_setup_undo(vp_engine_t *engine)
     free(engine->told);
     free(engine->obstacles);
     free(engine->demand);
+    vp_pool_destroy(engine->pool);
     free(engine->pairs);
     free(engine->reports);
     free(engine->send_wire);

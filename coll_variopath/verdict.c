@@ -150,6 +150,7 @@ vp_status_t vp_verdict_plan(vp_engine_t *engine, vp_work_t *work, vp_error_t *er
     }
     options.alpha_ns =
         engine->options.alpha_ns != 0 ? engine->options.alpha_ns : engine->model->alpha_ns;
+    options.pool = engine->pool;
     status = schedule(engine->catalog, engine->demand, &options, &plan, error);
     if (status != VP_OK) {
         return status;

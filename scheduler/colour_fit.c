@@ -222,36 +222,44 @@ static vp_status_t place(fit_t *fit, uint32_t number, vp_error_t *error)
     return place_hard(fit, number, error);
 }
 
-/* Hands the pieces of the cut to the colouring. */
-static void take_pieces(vp_colouring_t *colouring, vp_cut_t *cut)
+/*
+ * Copies the pieces in their order: the colouring then walks through memory
+ * from one end to the other, and all misses are here, where they overlap.
+ */
+static vp_status_t copy_pieces(vp_colouring_t *colouring, const vp_cut_t *cut, vp_error_t *error)
 {
-    vp_piece_t *pieces = colouring->pieces;
-    size_t capacity = colouring->piece_capacity;
+    size_t i;
 
-    colouring->pieces = cut->pieces;
-    colouring->piece_capacity = cut->capacity;
+    if (!vp_pool_reserve(colouring->jobs->pool, &colouring->pieces, &colouring->piece_capacity,
+                         cut->n_pieces, sizeof(*colouring->pieces))) {
+        return vp_error_no_memory(error, "the pieces of a plan");
+    }
+    for (i = 0; i < cut->n_pieces; i++) {
+        colouring->pieces[i] = cut->pieces[(uint32_t)cut->order[i]];
+    }
     colouring->n_pieces = cut->n_pieces;
-    cut->pieces = pieces;
-    cut->capacity = capacity;
+    return VP_OK;
 }
 
-vp_status_t vp_fit(vp_colouring_t *colouring, vp_kempe_t *kempe, vp_cut_t *cut,
+vp_status_t vp_fit(vp_colouring_t *colouring, vp_kempe_t *kempe, const vp_cut_t *cut,
                    const vp_fit_options_t *options, vp_error_t *error)
 {
-    enum { AHEAD = 8 };
+    enum { AHEAD = 16 };
     fit_t fit = {.colouring = colouring, .kempe = kempe, .cut = cut, .options = options};
     size_t n_pieces = cut->n_pieces;
     vp_status_t status =
         vp_colouring_reset(colouring, cut->max_count + cut->max_count / 4 + 32, error);
     size_t i;
 
-    take_pieces(colouring, cut);
+    if (status == VP_OK) {
+        status = copy_pieces(colouring, cut, error);
+    }
     kempe->colouring = colouring;
     for (i = 0; i < n_pieces && status == VP_OK && colouring->cost < options->limit; i++) {
         if (i + AHEAD < n_pieces) {
-            __builtin_prefetch(&colouring->pieces[(uint32_t)cut->order[i + AHEAD]]);
+            __builtin_prefetch(&colouring->jobs->ways[colouring->pieces[i + AHEAD].way]);
         }
-        status = place(&fit, (uint32_t)cut->order[i], error);
+        status = place(&fit, (uint32_t)i, error);
     }
     return status;
 }

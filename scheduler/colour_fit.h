@@ -17,9 +17,9 @@ typedef struct vp_fit_options {
 
 /*
  * Colours all pieces of a sorted cut, or stops where the cost has reached the
- * limit. The pieces move from the cut to the colouring.
+ * limit.
  */
-vp_status_t vp_fit(vp_colouring_t *colouring, vp_kempe_t *kempe, vp_cut_t *cut,
+vp_status_t vp_fit(vp_colouring_t *colouring, vp_kempe_t *kempe, const vp_cut_t *cut,
                    const vp_fit_options_t *options, vp_error_t *error) VP_MUST_CHECK;
 
 #endif

@@ -17,13 +17,15 @@ vp_status_t vp_colouring_init(vp_colouring_t *colouring, const vp_jobs_t *jobs, 
 
 void vp_colouring_release(vp_colouring_t *colouring)
 {
-    free(colouring->pieces);
-    free(colouring->owner);
-    free(colouring->list);
-    free(colouring->n_lanes);
-    free(colouring->ticks);
+    vp_pool_t *pool = colouring->jobs == NULL ? NULL : colouring->jobs->pool;
+
+    vp_pool_give(pool, colouring->pieces);
+    vp_pool_give(pool, colouring->owner);
+    vp_pool_give(pool, colouring->list);
+    vp_pool_give(pool, colouring->n_lanes);
+    vp_pool_give(pool, colouring->ticks);
     free(colouring->hint);
-    free(colouring->free);
+    vp_pool_give(pool, colouring->free);
     *colouring = (vp_colouring_t){0};
 }
 
@@ -32,7 +34,8 @@ static vp_status_t grow(vp_colouring_t *colouring, uint32_t n_words, vp_error_t 
 {
     uint32_t n_ports = colouring->jobs->n_ports;
     size_t n_colours = (size_t)n_words * WORD_BITS;
-    uint64_t *set = vp_array_new((size_t)n_ports * n_words, sizeof(*set));
+    vp_pool_t *pool = colouring->jobs->pool;
+    uint64_t *set = vp_pool_take(pool, (size_t)n_ports * n_words, sizeof(*set));
     size_t capacities[4] = {colouring->capacity, colouring->capacity, colouring->capacity,
                             (size_t)colouring->capacity * n_ports};
     bool fits;
@@ -41,15 +44,16 @@ static vp_status_t grow(vp_colouring_t *colouring, uint32_t n_words, vp_error_t 
     if (set == NULL) {
         return vp_error_no_memory(error, "the activations of a plan");
     }
-    fits =
-        vp_array_reserve(&colouring->ticks, &capacities[0], n_colours, sizeof(*colouring->ticks)) &&
-        vp_array_reserve(&colouring->n_lanes, &capacities[1], n_colours,
-                         sizeof(*colouring->n_lanes)) &&
-        vp_array_reserve(&colouring->list, &capacities[2], n_colours, sizeof(*colouring->list)) &&
-        vp_array_reserve(&colouring->owner, &capacities[3], n_colours * n_ports,
-                         sizeof(*colouring->owner));
+    fits = vp_pool_reserve(pool, &colouring->ticks, &capacities[0], n_colours,
+                           sizeof(*colouring->ticks)) &&
+           vp_pool_reserve(pool, &colouring->n_lanes, &capacities[1], n_colours,
+                           sizeof(*colouring->n_lanes)) &&
+           vp_pool_reserve(pool, &colouring->list, &capacities[2], n_colours,
+                           sizeof(*colouring->list)) &&
+           vp_pool_reserve(pool, &colouring->owner, &capacities[3], n_colours * n_ports,
+                           sizeof(*colouring->owner));
     if (!fits) {
-        free(set);
+        vp_pool_give(pool, set);
         return vp_error_no_memory(error, "the activations of a plan");
     }
     memset(set, 0xff, (size_t)n_ports * n_words * sizeof(*set));
@@ -57,7 +61,7 @@ static vp_status_t grow(vp_colouring_t *colouring, uint32_t n_words, vp_error_t 
         memcpy(set + (size_t)p * n_words, colouring->free + (size_t)p * colouring->n_words,
                colouring->n_words * sizeof(*set));
     }
-    free(colouring->free);
+    vp_pool_give(pool, colouring->free);
     colouring->free = set;
     colouring->n_words = n_words;
     colouring->capacity = n_words * WORD_BITS;
@@ -84,8 +88,8 @@ vp_status_t vp_colouring_reset(vp_colouring_t *colouring, uint32_t n_colours, vp
 vp_status_t vp_colouring_add_piece(vp_colouring_t *colouring, const vp_piece_t *piece,
                                    uint32_t *number_p, vp_error_t *error)
 {
-    if (!vp_array_reserve(&colouring->pieces, &colouring->piece_capacity, colouring->n_pieces + 1,
-                          sizeof(*colouring->pieces))) {
+    if (!vp_pool_reserve(colouring->jobs->pool, &colouring->pieces, &colouring->piece_capacity,
+                         colouring->n_pieces + 1, sizeof(*colouring->pieces))) {
         return vp_error_no_memory(error, "the pieces of a plan");
     }
     colouring->pieces[colouring->n_pieces] = *piece;

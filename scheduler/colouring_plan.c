@@ -8,13 +8,18 @@
 /* The pieces of a colouring in the order of the plan's lanes: by colour, then source. */
 typedef struct lanes {
     vp_colouring_t *colouring;
-    size_t *next;     /* where the next piece of a source, then of a colour, goes */
-    uint32_t *sorted; /* [n_pieces] by source, then by colour too */
-    uint32_t *by_source;
+    vp_pool_t *pool;
+    size_t *next;     /* [n_colours] where the next piece of a colour goes */
+    uint64_t *sorted; /* [n_pieces] sources over numbers of pieces */
     size_t n_lanes;
-    uint64_t *n_bytes; /* [n_jobs] on all pieces of the job */
-    uint32_t *last;    /* [n_jobs] piece of the job that comes last */
+    uint64_t *n_bytes;  /* [n_jobs] on all pieces of the job */
+    uint32_t *last;     /* [n_jobs] piece of the job that comes last */
+    uint64_t *of_rank;  /* [n_ranks] of one colour: what is sorted, by source */
+    uint64_t *sources;  /* [n_ranks / 64 + 1] bits, all 0 between colours */
+    vp_piece_t *pieces; /* [n_ranks] of one colour, in order */
 } lanes_t;
+
+enum { NUMBER_BITS = 32 };
 
 static bool init(lanes_t *lanes, vp_colouring_t *colouring)
 {
@@ -22,64 +27,75 @@ static bool init(lanes_t *lanes, vp_colouring_t *colouring)
     size_t n_ranks = colouring->jobs->model->n_ranks;
 
     lanes->colouring = colouring;
-    lanes->next = vp_array_new(n_ranks + colouring->n_colours, sizeof(*lanes->next));
-    lanes->sorted = vp_array_new(colouring->n_pieces, sizeof(*lanes->sorted));
-    lanes->by_source = vp_array_new(colouring->n_pieces, sizeof(*lanes->by_source));
-    lanes->n_bytes = vp_array_new(n_jobs, sizeof(*lanes->n_bytes));
-    lanes->last = vp_array_new(n_jobs, sizeof(*lanes->last));
-    return lanes->next != NULL && lanes->sorted != NULL && lanes->by_source != NULL &&
-           lanes->n_bytes != NULL && lanes->last != NULL;
+    lanes->pool = colouring->jobs->pool;
+    lanes->next = vp_array_new(colouring->n_colours, sizeof(*lanes->next));
+    lanes->sorted = vp_pool_take(lanes->pool, colouring->n_pieces, sizeof(*lanes->sorted));
+    lanes->n_bytes = vp_pool_take_zeroed(lanes->pool, n_jobs, sizeof(*lanes->n_bytes));
+    lanes->last = vp_pool_take(lanes->pool, n_jobs, sizeof(*lanes->last));
+    lanes->of_rank = vp_array_new(n_ranks, sizeof(*lanes->of_rank));
+    lanes->sources = vp_array_new(n_ranks / 64 + 1, sizeof(*lanes->sources));
+    lanes->pieces = vp_array_new(n_ranks, sizeof(*lanes->pieces));
+    return lanes->next != NULL && lanes->sorted != NULL && lanes->n_bytes != NULL &&
+           lanes->last != NULL && lanes->of_rank != NULL && lanes->sources != NULL &&
+           lanes->pieces != NULL;
 }
 
 static void release(lanes_t *lanes)
 {
-    free(lanes->last);
-    free(lanes->n_bytes);
-    free(lanes->by_source);
-    free(lanes->sorted);
+    free(lanes->pieces);
+    free(lanes->sources);
+    free(lanes->of_rank);
+    vp_pool_give(lanes->pool, lanes->last);
+    vp_pool_give(lanes->pool, lanes->n_bytes);
+    vp_pool_give(lanes->pool, lanes->sorted);
     free(lanes->next);
 }
 
-/* From counts to where each begins. */
-static void accumulate(size_t *next, size_t n)
+/* Orders the pieces of one colour, which have different sources. */
+static void sort_colour(lanes_t *lanes, uint64_t *sorted, size_t n)
 {
-    size_t sum = 0;
+    size_t n_words = lanes->colouring->jobs->model->n_ranks / 64 + 1;
+    size_t at = 0;
     size_t i;
 
     for (i = 0; i < n; i++) {
-        size_t count = next[i];
+        uint32_t source = (uint32_t)(sorted[i] >> NUMBER_BITS);
 
-        next[i] = sum;
-        sum += count;
+        lanes->of_rank[source] = sorted[i];
+        lanes->sources[source / 64] |= UINT64_C(1) << (source % 64);
+    }
+    for (i = 0; i < n_words; i++) {
+        uint64_t left = lanes->sources[i];
+
+        for (; left != 0; left &= left - 1) {
+            sorted[at++] = lanes->of_rank[64 * i + (size_t)__builtin_ctzll(left)];
+        }
+        lanes->sources[i] = 0;
     }
 }
 
-/* Radix sort with one digit for the source and one for the colour. */
 static void sort(lanes_t *lanes)
 {
     const vp_colouring_t *colouring = lanes->colouring;
-    size_t n_ranks = colouring->jobs->model->n_ranks;
     size_t i;
 
-    for (i = 0; i < colouring->n_pieces; i++) {
-        lanes->next[colouring->pieces[i].source]++;
-    }
-    accumulate(lanes->next, n_ranks);
-    for (i = 0; i < colouring->n_pieces; i++) {
-        lanes->by_source[lanes->next[colouring->pieces[i].source]++] = (uint32_t)i;
-    }
     for (i = 0; i < colouring->n_colours; i++) {
-        lanes->next[i] = colouring->n_lanes[i];
+        lanes->next[i] = lanes->n_lanes;
+        lanes->n_lanes += colouring->n_lanes[i];
     }
-    accumulate(lanes->next, colouring->n_colours);
     for (i = 0; i < colouring->n_pieces; i++) {
-        uint32_t number = lanes->by_source[i];
+        const vp_piece_t *piece = &colouring->pieces[i];
 
-        if (colouring->pieces[number].colour != VP_NO_COLOUR) {
-            lanes->sorted[lanes->next[colouring->pieces[number].colour]++] = number;
+        if (piece->colour != VP_NO_COLOUR) {
+            lanes->sorted[lanes->next[piece->colour]++] =
+                (uint64_t)piece->source << NUMBER_BITS | i;
         }
     }
-    lanes->n_lanes = colouring->n_colours == 0 ? 0 : lanes->next[colouring->n_colours - 1];
+    for (i = 0; i < colouring->n_colours; i++) {
+        size_t n = colouring->n_lanes[i];
+
+        sort_colour(lanes, lanes->sorted + (lanes->next[i] - n), n);
+    }
 }
 
 /*
@@ -105,7 +121,9 @@ static void trim(lanes_t *lanes)
         lanes->n_bytes[piece->job] += piece->n_bytes;
     }
     for (i = 0; i < colouring->jobs->n_jobs; i++) {
-        colouring->pieces[lanes->last[i]].n_bytes -= lanes->n_bytes[i] - jobs[i].n_bytes;
+        if (lanes->n_bytes[i] != jobs[i].n_bytes) {
+            colouring->pieces[lanes->last[i]].n_bytes -= lanes->n_bytes[i] - jobs[i].n_bytes;
+        }
     }
 }
 
@@ -129,30 +147,35 @@ static vp_status_t add_piece(const lanes_t *lanes, vp_plan_builder_t *builder,
     return status;
 }
 
-static vp_status_t add(const lanes_t *lanes, vp_plan_builder_t *builder, vp_error_t *error)
+/* Copies first, since pieces lie all over memory: then the misses overlap. */
+static vp_status_t add_colour(const lanes_t *lanes, const uint64_t *sorted, size_t n,
+                              vp_plan_builder_t *builder, vp_error_t *error)
 {
-    enum { AHEAD = 8 };
-    const vp_colouring_t *colouring = lanes->colouring;
-    uint32_t colour = VP_NO_COLOUR;
+    vp_status_t status = VP_OK;
     size_t i;
 
-    for (i = 0; i < lanes->n_lanes; i++) {
-        const vp_piece_t *piece = &colouring->pieces[lanes->sorted[i]];
-        vp_status_t status;
-
-        if (i + AHEAD < lanes->n_lanes) {
-            __builtin_prefetch(&colouring->pieces[lanes->sorted[i + AHEAD]]);
-        }
-        if (piece->colour != colour) {
-            vp_plan_builder_next(builder);
-            colour = piece->colour;
-        }
-        status = add_piece(lanes, builder, piece, error);
-        if (status != VP_OK) {
-            return status;
-        }
+    for (i = 0; i < n; i++) {
+        lanes->pieces[i] = lanes->colouring->pieces[(uint32_t)sorted[i]];
     }
-    return VP_OK;
+    vp_plan_builder_next(builder);
+    for (i = 0; i < n && status == VP_OK; i++) {
+        status = add_piece(lanes, builder, &lanes->pieces[i], error);
+    }
+    return status;
+}
+
+static vp_status_t add(const lanes_t *lanes, vp_plan_builder_t *builder, vp_error_t *error)
+{
+    const vp_colouring_t *colouring = lanes->colouring;
+    vp_status_t status = VP_OK;
+    uint32_t k;
+
+    for (k = 0; k < colouring->n_colours && status == VP_OK; k++) {
+        size_t n = colouring->n_lanes[k];
+
+        status = add_colour(lanes, lanes->sorted + (lanes->next[k] - n), n, builder, error);
+    }
+    return status;
 }
 
 vp_status_t vp_colouring_plan(vp_colouring_t *colouring, uint64_t alpha_ns, const char *scheduler,
@@ -169,6 +192,9 @@ vp_status_t vp_colouring_plan(vp_colouring_t *colouring, uint64_t alpha_ns, cons
     trim(&lanes);
     sort(&lanes);
     status = vp_plan_builder_create(colouring->jobs->model, &builder, error);
+    if (status == VP_OK) {
+        status = vp_plan_builder_reserve(builder, lanes.n_lanes, error);
+    }
     if (status == VP_OK) {
         status = add(&lanes, builder, error);
     }

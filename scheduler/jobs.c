@@ -205,8 +205,8 @@ static vp_status_t make_ways(vp_jobs_t *jobs, vp_error_t *error)
     for (pair = 0; jobs->shares_ports && pair < n_pairs; pair++) {
         jobs->n_ways += n_bundles_of(model, pair);
     }
-    jobs->ways = vp_array_new(jobs->n_ways, sizeof(*jobs->ways));
-    jobs->pair_ways = vp_array_new(n_pairs + 1, sizeof(*jobs->pair_ways));
+    jobs->ways = vp_pool_take_zeroed(jobs->pool, jobs->n_ways, sizeof(*jobs->ways));
+    jobs->pair_ways = vp_pool_take(jobs->pool, n_pairs + 1, sizeof(*jobs->pair_ways));
     jobs->arrives = vp_array_new(jobs->n_ports, sizeof(*jobs->arrives));
     if (jobs->ways == NULL || jobs->pair_ways == NULL || jobs->arrives == NULL) {
         return vp_error_no_memory(error, "the ways of a machine");
@@ -301,7 +301,7 @@ static void load_ports(vp_jobs_t *jobs)
 static vp_status_t make_jobs(vp_jobs_t *jobs, const uint64_t *demand_bytes, vp_error_t *error)
 {
     count_jobs(jobs, demand_bytes);
-    jobs->jobs = vp_array_new(jobs->n_jobs, sizeof(*jobs->jobs));
+    jobs->jobs = vp_pool_take(jobs->pool, jobs->n_jobs, sizeof(*jobs->jobs));
     jobs->single_load = vp_array_new(jobs->n_ports, sizeof(*jobs->single_load));
     if (jobs->jobs == NULL || jobs->single_load == NULL) {
         return vp_error_no_memory(error, "the pairs of a demand");
@@ -359,7 +359,8 @@ vp_status_t vp_jobs_open(vp_jobs_t *jobs, const vp_model_t *model, const uint64_
 {
     vp_status_t status;
 
-    *jobs = (vp_jobs_t){.model = model, .shares_ports = options->sharing == VP_SHARING_ON};
+    *jobs = (vp_jobs_t){
+        .model = model, .pool = options->pool, .shares_ports = options->sharing == VP_SHARING_ON};
     status = vp_links_find(model, options->links, &jobs->contention, error);
     return status == VP_OK ? init(jobs, demand_bytes, options->alpha_ns, error) : status;
 }
@@ -368,9 +369,9 @@ void vp_jobs_release(vp_jobs_t *jobs)
 {
     free(jobs->arrives);
     free(jobs->single_load);
-    free(jobs->jobs);
-    free(jobs->pair_ways);
-    free(jobs->ways);
+    vp_pool_give(jobs->pool, jobs->jobs);
+    vp_pool_give(jobs->pool, jobs->pair_ways);
+    vp_pool_give(jobs->pool, jobs->ways);
     *jobs = (vp_jobs_t){0};
 }
 

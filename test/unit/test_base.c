@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/log.h"
+#include "base/pool.h"
 #include "base/status.h"
 #include "base/units.h"
 
@@ -282,6 +283,61 @@ START_TEST(hash_is_xxh64)
 }
 END_TEST
 
+START_TEST(hash_of_parts_is_hash_of_whole)
+{
+    uint8_t text[100];
+    vp_hash64_state_t state;
+    size_t cut;
+    size_t i;
+
+    for (i = 0; i < sizeof(text); i++) {
+        text[i] = (uint8_t)(7 * i);
+    }
+    for (cut = 0; cut <= sizeof(text); cut++) {
+        vp_hash64_start(&state);
+        vp_hash64_add(&state, text, cut);
+        vp_hash64_add(&state, text + cut, sizeof(text) - cut);
+        ck_assert_uint_eq(vp_hash64_end(&state), vp_hash64(text, sizeof(text)));
+    }
+}
+END_TEST
+
+START_TEST(pool_keeps_blocks)
+{
+    vp_pool_t *pool = vp_pool_create();
+    uint32_t *array = NULL;
+    size_t capacity = 0;
+    uint8_t *first;
+    uint8_t *zeroed;
+    uint8_t *other;
+
+    ck_assert_ptr_nonnull(pool);
+    ck_assert_ptr_null(vp_pool_take(pool, SIZE_MAX, 2));
+    first = vp_pool_take(pool, 100, 10);
+    ck_assert_ptr_nonnull(first);
+    memset(first, 7, 1000);
+    vp_pool_give(pool, first);
+    other = vp_pool_take(pool, 1, 10); /* far shorter: the block is kept for those that need it */
+    zeroed = vp_pool_take_zeroed(pool, 90, 10);
+    ck_assert_ptr_ne(other, first);
+    ck_assert_ptr_eq(zeroed, first);
+    ck_assert_uint_eq(zeroed[0], 0);
+    ck_assert_uint_eq(zeroed[899], 0);
+    vp_pool_give(pool, other);
+    vp_pool_give(pool, zeroed);
+    ck_assert(vp_pool_reserve(pool, &array, &capacity, 3, sizeof(*array)));
+    ck_assert_uint_ge(capacity, 3);
+    array[2] = 42;
+    ck_assert(vp_pool_reserve(pool, &array, &capacity, 1000, sizeof(*array)));
+    ck_assert_uint_ge(capacity, 1000);
+    ck_assert_uint_eq(array[2], 42);
+    ck_assert(!vp_pool_reserve(pool, &array, &capacity, SIZE_MAX / 2, sizeof(*array)));
+    vp_pool_give(pool, array);
+    vp_pool_destroy(pool);
+    vp_pool_give(NULL, vp_pool_take_zeroed(NULL, 5, 5));
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("base");
@@ -298,6 +354,8 @@ int main(void)
     tcase_add_test(memory, status_texts);
     tcase_add_test(memory, log_respects_verbosity);
     tcase_add_test(memory, hash_is_xxh64);
+    tcase_add_test(memory, hash_of_parts_is_hash_of_whole);
+    tcase_add_test(memory, pool_keeps_blocks);
     tcase_add_checked_fixture(files, make_directory, remove_directory);
     tcase_add_test(files, file_round_trip);
     tcase_add_test(files, file_write_leaves_nothing_partial);
