@@ -114,10 +114,10 @@ static vp_status_t pass_on(vp_engine_t *engine, vp_work_t *work, vp_error_t *err
         }
     }
     if (work->outcome.verdict != VP_STAGED) {
-        vp_verdict_pass(work, "%s", engine->reason);
+        vp_verdict_pass(work, VP_REASON_COMMUNICATOR, "%s", engine->reason);
     } else if (engine->fault) {
         /* Worth telling too: with the job set up rightly, lanes might have carried the call. */
-        vp_verdict_pass(work, "%s", engine->reason);
+        vp_verdict_pass(work, VP_REASON_COMMUNICATOR, "%s", engine->reason);
         work->outcome.verdict = VP_STAGED;
     }
     work->outcome.rank = engine->reason_rank;
@@ -132,6 +132,7 @@ bool vp_engine_pass_small(vp_engine_t *engine, uint64_t n_bytes)
         return false;
     }
     vp_counter_add(&engine->counters->n_passed_on, 1);
+    vp_counter_add(&engine->counters->n_reasons[VP_REASON_SMALL], 1);
     return true;
 }
 
@@ -170,6 +171,7 @@ static vp_status_t fail_all(vp_engine_t *engine, const vp_trouble_t *trouble, co
 static vp_status_t carry(vp_engine_t *engine, vp_work_t *work, vp_error_t *error)
 {
     vp_error_t own = {.status = VP_OK};
+    uint64_t start_ns = vp_clock_ns();
     vp_trouble_t trouble;
     vp_status_t status;
 
@@ -178,6 +180,9 @@ static vp_status_t carry(vp_engine_t *engine, vp_work_t *work, vp_error_t *error
         return status == VP_OK ? vp_verdict_truncation(engine, work, error) : status;
     }
     vp_execute(engine, work, &trouble, &own);
+    vp_counter_add(&engine->counters->execution_ns, vp_clock_ns() - start_ns);
+    vp_counter_add(&engine->counters->predicted_ns, work->program->plan->time_ns);
+    vp_counter_add(&engine->counters->pairwise_ns, work->program->pairwise_ns);
     return trouble.cause == VP_CAUSE_NONE
                ? vp_verdict_truncation(engine, work, error)
                : fail_all(engine, &trouble, work->program->plan, &own, error);

@@ -58,28 +58,52 @@ typedef struct vp_engine_options {
     uint64_t min_bytes;        /* pass on calls that move fewer, of all ranks; at most UINT32_MAX */
     uint32_t cache_plans;      /* plans kept for demands that come again, at most
                                   VP_MAX_CACHED_PLANS; 0: none */
+    bool compare;              /* predict the pairwise exchange for every plan, for counters */
     uint32_t timeout_ms;       /* give up after this long without any progress; 0: never */
     uint64_t chunk_bytes; /* longest put; longer lanes go in pieces, two under way. 0: no limit */
     uint32_t overlap_percent; /* of alpha: how long before its end a lane lets the next start */
     /* Append one JSON line per call to this file; NULL: off. Borrowed; engines may share it. */
     const char *trace;
-    const char *name;    /* of the communicator, for the trace; NULL: "". Borrowed */
-    const vp_log_t *log; /* borrowed; NULL: silent */
+    bool trace_chrome;      /* events of the Chrome trace format instead of lines */
+    uint32_t trace_process; /* the number of this process in them; 0 opens the array */
+    const char *name;       /* of the communicator, for the trace; NULL: "". Borrowed */
+    const vp_log_t *log;    /* borrowed; NULL: silent */
 } vp_engine_options_t;
+
+/* Why calls are not carried, in short: what counters tell apart. */
+#define VP_REASON_MAP(X)                                                                           \
+    X(VP_REASON_OBSTACLE, "obstacle", "of a rank's buffers or datatypes")                          \
+    X(VP_REASON_SMALL, "small", "they move too few bytes")                                         \
+    X(VP_REASON_GAIN, "gain", "their plan gains too little")                                       \
+    X(VP_REASON_PLAN, "plan", "there was no plan, or not the same everywhere")                     \
+    X(VP_REASON_WINDOW, "window", "a receive buffer could not be reached")                         \
+    X(VP_REASON_COMMUNICATOR, "communicator", "their communicator is not carried")
+
+typedef enum vp_reason {
+#define VP_REASON_ENUM(name, word, text) name,
+    VP_REASON_MAP(VP_REASON_ENUM)
+#undef VP_REASON_ENUM
+        VP_N_REASONS
+} vp_reason_t;
 
 /* Process-wide counters; the engine adds to them atomically. */
 typedef struct vp_counters {
     uint64_t n_carried;
     uint64_t n_staged;
     uint64_t n_passed_on;
+    uint64_t n_reasons[VP_N_REASONS]; /* of calls that were staged or passed on */
     uint64_t n_lanes;
     uint64_t n_activations;
     uint64_t planning_ns;
-    uint64_t exchange_ns;                 /* steps 2 and 3 */
-    uint64_t n_cache_hits;                /* calls that took a cached plan */
-    uint64_t key_exchanges;               /* calls in which some rank's remote keys changed */
+    uint64_t exchange_ns;   /* steps 2 and 3 */
+    uint64_t n_cache_hits;  /* calls that took a cached plan */
+    uint64_t execution_ns;  /* carried calls: from the first lane to the meeting at the end */
+    uint64_t predicted_ns;  /* what their plans say */
+    uint64_t pairwise_ns;   /* what the pairwise exchange is predicted to take; asked for only */
+    uint64_t key_exchanges; /* calls in which some rank's remote keys changed */
     uint64_t sent_bytes[VP_N_PATH_KINDS]; /* by kind of the instance, own lanes */
     uint64_t self_bytes;
+    uint64_t n_traced;         /* calls in the trace */
     uint64_t n_trace_failures; /* only the first one of a process is told */
 } vp_counters_t;
 

@@ -104,6 +104,7 @@ typedef struct vp_work {
     const vp_call_t *call;
     uint64_t start_ns;
     vp_outcome_t outcome;
+    vp_reason_t reason; /* when it is not carried */
 
     uint32_t obstacles;
     bool on_device;  /* own buffers are, and lanes are to carry them: their context is current */
@@ -180,8 +181,8 @@ vp_status_t vp_verdict_plan(vp_engine_t *engine, vp_work_t *work, vp_error_t *er
 /* Passes the call on when its plan gains too little. */
 void vp_verdict_worth(const vp_engine_t *engine, vp_work_t *work);
 /* Passes the call on. */
-void vp_verdict_pass(vp_work_t *work, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+void vp_verdict_pass(vp_work_t *work, vp_reason_t reason, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 /* VP_ERR_TRUNCATE when this rank sends or receives a block that does not fit. */
 vp_status_t vp_verdict_truncation(const vp_engine_t *engine, const vp_work_t *work,
                                   vp_error_t *error) VP_MUST_CHECK;

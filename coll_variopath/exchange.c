@@ -250,7 +250,7 @@ static void judge_plans(const vp_engine_t *engine, vp_work_t *work)
 
     for (rank = 1; rank < engine->n_ranks; rank++) {
         if (engine->pairs[rank].plan_hash != engine->pairs[0].plan_hash) {
-            vp_verdict_pass(work, "rank %u derived another plan than rank 0", rank);
+            vp_verdict_pass(work, VP_REASON_PLAN, "rank %u derived another plan than rank 0", rank);
             return;
         }
     }
@@ -274,9 +274,9 @@ static void judge_preparations(const vp_engine_t *engine, vp_work_t *work, const
         return;
     }
     if (alike && first != VP_ERR_NO_MEMORY && first != VP_ERR_INTERNAL) {
-        vp_verdict_pass(work, "no plan: %s", own_text);
+        vp_verdict_pass(work, VP_REASON_PLAN, "no plan: %s", own_text);
     } else {
-        vp_verdict_pass(work, "rank %u could not prepare the call: %s", bad,
+        vp_verdict_pass(work, VP_REASON_PLAN, "rank %u could not prepare the call: %s", bad,
                         vp_status_text(engine->pairs[bad].status));
     }
 }
@@ -311,7 +311,8 @@ static bool is_small(const vp_engine_t *engine, vp_work_t *work, uint64_t sent_b
     if (sent_bytes >= engine->options.min_bytes) {
         return false;
     }
-    vp_verdict_pass(work, "%llu bytes of all ranks, fewer than coll_variopath_min_bytes",
+    vp_verdict_pass(work, VP_REASON_SMALL,
+                    "%llu bytes of all ranks, fewer than coll_variopath_min_bytes",
                     (unsigned long long)sent_bytes);
     return true;
 }

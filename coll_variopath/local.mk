@@ -28,7 +28,8 @@ coll_variopath_libvp_engine_la_SOURCES = \
 	coll_variopath/setup.c \
 	coll_variopath/signals.c \
 	coll_variopath/surroundings.h \
-	coll_variopath/trace.c \
+	coll_variopath/trace.c coll_variopath/trace.h \
+	coll_variopath/trace_chrome.c \
 	coll_variopath/verdict.c \
 	coll_variopath/waits.c coll_variopath/waits.h \
 	coll_variopath/windows.c

@@ -37,10 +37,11 @@ typedef enum vp_lane_state {
 /* A plan with everything that running it takes; nothing is allocated after the first byte. */
 struct vp_program {
     vp_plan_t *plan;
-    bool worth;       /* the plan gains what is asked for */
-    uint64_t *row;    /* [n_ranks] by rank: bytes that this rank sends to each */
-    uint64_t *column; /* [n_ranks] by rank: bytes that each sends to this rank */
-    vp_sync_t sync;   /* never VP_SYNC_AUTO */
+    bool worth;           /* the plan gains what is asked for */
+    uint64_t pairwise_ns; /* predicted time of the pairwise exchange; 0: nobody asked */
+    uint64_t *row;        /* [n_ranks] by rank: bytes that this rank sends to each */
+    uint64_t *column;     /* [n_ranks] by rank: bytes that each sends to this rank */
+    vp_sync_t sync;       /* never VP_SYNC_AUTO */
     vp_waits_t *waits;
     uint32_t window;      /* lanes in flight */
     vp_flight_t *flights; /* [window] */

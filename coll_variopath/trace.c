@@ -10,10 +10,9 @@
 #include <unistd.h>
 
 #include "base/array.h"
-#include "coll_variopath/run.h"
+#include "coll_variopath/trace.h"
 
-/* NULL: no bytes between ranks, or not carried. */
-static const vp_plan_t *plan_of(const vp_work_t *work)
+const vp_plan_t *vp_trace_plan(const vp_work_t *work)
 {
     return work->program == NULL || work->outcome.verdict != VP_CARRIED ? NULL
                                                                         : work->program->plan;
@@ -21,14 +20,14 @@ static const vp_plan_t *plan_of(const vp_work_t *work)
 
 void vp_trace_begin(const vp_engine_t *engine, vp_work_t *work)
 {
-    const vp_plan_t *plan = plan_of(work);
+    const vp_plan_t *plan = vp_trace_plan(work);
 
     if (engine->options.trace != NULL && plan != NULL) {
         work->times = vp_array_new(plan->n_lanes, sizeof(*work->times));
     }
 }
 
-static void __attribute__((format(printf, 2, 3))) add(vp_writer_t *line, const char *format, ...)
+void vp_trace_add(vp_writer_t *line, const char *format, ...)
 {
     char text[512];
     va_list arguments;
@@ -44,22 +43,21 @@ static void __attribute__((format(printf, 2, 3))) add(vp_writer_t *line, const c
     }
 }
 
-/* Names come from files, so they may hold anything. */
-static void add_string(vp_writer_t *line, const char *text)
+void vp_trace_add_string(vp_writer_t *line, const char *text)
 {
-    add(line, "\"");
+    vp_trace_add(line, "\"");
     for (; *text != '\0'; text++) {
         unsigned char c = (unsigned char)*text;
 
         if (c == '"' || c == '\\') {
-            add(line, "\\%c", c);
+            vp_trace_add(line, "\\%c", c);
         } else if (c < 0x20) {
-            add(line, "\\u%04x", c);
+            vp_trace_add(line, "\\u%04x", c);
         } else {
             vp_write_u8(line, c);
         }
     }
-    add(line, "\"");
+    vp_trace_add(line, "\"");
 }
 
 /* What the lane shares with others; the links of its two GPUs go without saying. */
@@ -67,12 +65,12 @@ static void add_links(const vp_model_t *model, const vp_instance_t *instance, vp
 {
     uint32_t i;
 
-    add(line, ",\"links\":[");
+    vp_trace_add(line, ",\"links\":[");
     for (i = 0; i < instance->n_resources; i++) {
-        add(line, i == 0 ? "" : ",");
-        add_string(line, model->resources[instance->resources[i]].name);
+        vp_trace_add(line, i == 0 ? "" : ",");
+        vp_trace_add_string(line, model->resources[instance->resources[i]].name);
     }
-    add(line, "]");
+    vp_trace_add(line, "]");
 }
 
 static void add_lane(const vp_engine_t *engine, const vp_lane_t *lane, const vp_lane_time_t *time,
@@ -81,34 +79,34 @@ static void add_lane(const vp_engine_t *engine, const vp_lane_t *lane, const vp_
     const vp_model_t *model = engine->model;
     const vp_instance_t *instance = &model->instances[lane->instance];
 
-    add(line, "{\"activation\":%u,\"source\":%u,\"destination\":%u,\"kind\":\"%s\"",
-        lane->activation, engine->place_rank[lane->source], engine->place_rank[lane->destination],
-        vp_path_kind_text(instance->kind));
-    add(line, ",\"source_class\":");
-    add_string(line, model->classes[instance->source_class].name);
-    add(line, ",\"destination_class\":");
-    add_string(line, model->classes[instance->destination_class].name);
+    vp_trace_add(line, "{\"activation\":%u,\"source\":%u,\"destination\":%u,\"kind\":\"%s\"",
+                 lane->activation, engine->place_rank[lane->source],
+                 engine->place_rank[lane->destination], vp_path_kind_text(instance->kind));
+    vp_trace_add(line, ",\"source_class\":");
+    vp_trace_add_string(line, model->classes[instance->source_class].name);
+    vp_trace_add(line, ",\"destination_class\":");
+    vp_trace_add_string(line, model->classes[instance->destination_class].name);
     add_links(model, instance, line);
-    add(line, ",\"bytes\":%" PRIu64 ",\"start_ns\":%" PRIu64 ",\"end_ns\":%" PRIu64 "}",
-        lane->n_bytes, time->start_ns, time->end_ns);
+    vp_trace_add(line, ",\"bytes\":%" PRIu64 ",\"start_ns\":%" PRIu64 ",\"end_ns\":%" PRIu64 "}",
+                 lane->n_bytes, time->start_ns, time->end_ns);
 }
 
 static void add_lanes(const vp_engine_t *engine, const vp_work_t *work, vp_writer_t *line)
 {
-    const vp_plan_t *plan = plan_of(work);
+    const vp_plan_t *plan = vp_trace_plan(work);
     bool first = true;
     size_t i;
 
-    add(line, ",\"lanes\":[");
+    vp_trace_add(line, ",\"lanes\":[");
     for (i = 0; work->times != NULL && i < plan->n_lanes; i++) {
         /* A lane that ended at 0 never ran: another rank's, or behind a failure. */
         if (work->times[i].end_ns > 0) {
-            add(line, first ? "" : ",");
+            vp_trace_add(line, first ? "" : ",");
             add_lane(engine, &plan->lanes[i], &work->times[i], line);
             first = false;
         }
     }
-    add(line, "]");
+    vp_trace_add(line, "]");
 }
 
 static void write_line(vp_engine_t *engine, const vp_writer_t *line)
@@ -130,21 +128,32 @@ static void write_line(vp_engine_t *engine, const vp_writer_t *line)
     }
 }
 
+static void add_call(const vp_engine_t *engine, const vp_work_t *work, vp_status_t status,
+                     vp_writer_t *line)
+{
+    vp_trace_add(line, "{\"communicator\":");
+    vp_trace_add_string(line, engine->options.name == NULL ? "" : engine->options.name);
+    vp_trace_add(
+        line, ",\"call\":%" PRIu64 ",\"rank\":%u,\"ranks\":%u,\"verdict\":\"%s\",\"status\":",
+        engine->n_calls, engine->rank, engine->n_ranks, vp_verdict_text(work->outcome.verdict));
+    vp_trace_add_string(line, vp_status_text((int)status));
+    vp_trace_add(line, ",\"reason\":");
+    vp_trace_add_string(line, work->outcome.reason);
+    vp_trace_add(line, ",\"bytes\":%" PRIu64 ",\"activations\":%u", work->sent_bytes,
+                 vp_trace_plan(work) == NULL ? 0 : vp_trace_plan(work)->n_activations);
+    add_lanes(engine, work, line);
+    vp_trace_add(line, "}\n");
+}
+
 static void trace(vp_engine_t *engine, const vp_work_t *work, vp_status_t status)
 {
     vp_writer_t line = VP_WRITER_INIT;
 
-    add(&line, "{\"communicator\":");
-    add_string(&line, engine->options.name == NULL ? "" : engine->options.name);
-    add(&line, ",\"call\":%" PRIu64 ",\"rank\":%u,\"ranks\":%u,\"verdict\":\"%s\",\"status\":",
-        engine->n_calls, engine->rank, engine->n_ranks, vp_verdict_text(work->outcome.verdict));
-    add_string(&line, vp_status_text((int)status));
-    add(&line, ",\"reason\":");
-    add_string(&line, work->outcome.reason);
-    add(&line, ",\"bytes\":%" PRIu64 ",\"activations\":%u", work->sent_bytes,
-        plan_of(work) == NULL ? 0 : plan_of(work)->n_activations);
-    add_lanes(engine, work, &line);
-    add(&line, "}\n");
+    if (engine->options.trace_chrome) {
+        vp_trace_add_events(engine, work, &line);
+    } else {
+        add_call(engine, work, status, &line);
+    }
     if (!line.failed) {
         write_line(engine, &line);
     }
@@ -169,7 +178,7 @@ static void kinds_text(const vp_work_t *work, char *text, size_t n_bytes)
 
 static void log_call(const vp_engine_t *engine, const vp_work_t *work, vp_status_t status)
 {
-    const vp_plan_t *plan = plan_of(work);
+    const vp_plan_t *plan = vp_trace_plan(work);
     char kinds[256];
 
     kinds_text(work, kinds, sizeof(kinds));
@@ -205,6 +214,9 @@ void vp_trace_call(vp_engine_t *engine, const vp_work_t *work, vp_status_t statu
 {
     if (status == VP_OK || status == VP_ERR_TRUNCATE) {
         vp_counter_add(verdict_counter(engine, work->outcome.verdict), 1);
+        if (work->outcome.verdict != VP_CARRIED) {
+            vp_counter_add(&engine->counters->n_reasons[work->reason], 1);
+        }
     }
     log_call(engine, work, status);
     if (engine->options.trace != NULL) {

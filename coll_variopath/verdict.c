@@ -22,7 +22,7 @@ static const char *obstacle_text(uint32_t obstacles)
     return "an unknown obstacle";
 }
 
-void vp_verdict_pass(vp_work_t *work, const char *format, ...)
+void vp_verdict_pass(vp_work_t *work, vp_reason_t reason, const char *format, ...)
 {
     va_list arguments;
 
@@ -30,6 +30,7 @@ void vp_verdict_pass(vp_work_t *work, const char *format, ...)
     (void)vsnprintf(work->outcome.reason, sizeof(work->outcome.reason), format, arguments);
     va_end(arguments);
     work->outcome.verdict = VP_PASSED_ON;
+    work->reason = reason;
 }
 
 /* The lowest rank with any of these obstacles; n_ranks: none. */
@@ -61,10 +62,12 @@ vp_status_t vp_verdict_obstacles(const vp_engine_t *engine, const uint32_t *obst
                             lost);
     }
     if (staged < engine->n_ranks) {
-        vp_verdict_pass(work, "rank %u: %s", staged, obstacle_text(VP_OBSTACLE_DEVICE));
+        vp_verdict_pass(work, VP_REASON_OBSTACLE, "rank %u: %s", staged,
+                        obstacle_text(VP_OBSTACLE_DEVICE));
         work->outcome.verdict = VP_STAGED;
     } else if (any < engine->n_ranks) {
-        vp_verdict_pass(work, "rank %u: %s", any, obstacle_text(obstacles[any]));
+        vp_verdict_pass(work, VP_REASON_OBSTACLE, "rank %u: %s", any,
+                        obstacle_text(obstacles[any]));
     }
     return VP_OK;
 }
@@ -109,21 +112,20 @@ static vp_status_t check_own_lanes(const vp_engine_t *engine, const vp_plan_t *p
 }
 
 /* Is the plan faster than the pairwise exchange by the gain that is asked for? */
-static vp_status_t weigh(const vp_engine_t *engine, const vp_plan_t *plan, uint64_t alpha_ns,
-                         bool *worth_p, vp_error_t *error)
+static vp_status_t weigh(const vp_engine_t *engine, uint64_t alpha_ns, vp_program_t *program,
+                         vp_error_t *error)
 {
-    uint64_t pairwise_ns;
+    uint32_t gain = engine->options.min_gain_percent;
     vp_status_t status;
 
-    if (engine->options.min_gain_percent == 0) {
-        *worth_p = true;
+    program->worth = true;
+    if (gain == 0 && !engine->options.compare) {
         return VP_OK;
     }
-    status = vp_pairwise_ns(engine->model, engine->demand, alpha_ns, &pairwise_ns, error);
-    if (status == VP_OK) {
-        *worth_p =
-            pairwise_ns >=
-            vp_muldiv_ceil(plan->time_ns, 100 + (uint64_t)engine->options.min_gain_percent, 100);
+    status = vp_pairwise_ns(engine->model, engine->demand, alpha_ns, &program->pairwise_ns, error);
+    if (status == VP_OK && gain != 0) {
+        program->worth = program->pairwise_ns >=
+                         vp_muldiv_ceil(program->plan->time_ns, 100 + (uint64_t)gain, 100);
     }
     return status;
 }
@@ -131,7 +133,8 @@ static vp_status_t weigh(const vp_engine_t *engine, const vp_plan_t *plan, uint6
 void vp_verdict_worth(const vp_engine_t *engine, vp_work_t *work)
 {
     if (work->outcome.verdict == VP_CARRIED && !work->program->worth) {
-        vp_verdict_pass(work, "the plan gains less than %u%% over the pairwise exchange",
+        vp_verdict_pass(work, VP_REASON_GAIN,
+                        "the plan gains less than %u%% over the pairwise exchange",
                         engine->options.min_gain_percent);
     }
 }
@@ -140,7 +143,7 @@ vp_status_t vp_verdict_plan(vp_engine_t *engine, vp_work_t *work, vp_error_t *er
 {
     vp_schedule_fn_t schedule = vp_schedule_find(engine->options.scheduler);
     vp_schedule_options_t options = {0};
-    bool worth = false;
+    vp_program_t *program;
     vp_plan_t *plan;
     vp_status_t status;
 
@@ -156,18 +159,21 @@ vp_status_t vp_verdict_plan(vp_engine_t *engine, vp_work_t *work, vp_error_t *er
         return status;
     }
     status = check_own_lanes(engine, plan, error);
-    if (status == VP_OK) {
-        status = weigh(engine, plan, options.alpha_ns, &worth, error);
-    }
     if (status != VP_OK) {
         vp_plan_destroy(plan);
         return status;
     }
-    status = vp_program_create(engine, plan, &work->program, error);
-    if (status == VP_OK) {
-        work->program->worth = worth;
+    status = vp_program_create(engine, plan, &program, error);
+    if (status != VP_OK) {
+        return status;
     }
-    return status;
+    status = weigh(engine, options.alpha_ns, program, error);
+    if (status != VP_OK) {
+        vp_program_destroy(program);
+        return status;
+    }
+    work->program = program;
+    return VP_OK;
 }
 
 /* `from` sends more than `to` has room for. */

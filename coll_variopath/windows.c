@@ -321,7 +321,7 @@ vp_status_t vp_windows_exchange(vp_engine_t *engine, vp_work_t *work, vp_error_t
     if (status == VP_OK && bad != engine->n_ranks) {
         forget_all(engine);
         vp_engine_report_text(engine, bad, text, sizeof(text));
-        vp_verdict_pass(work, "a receive buffer cannot be written, %s", text);
+        vp_verdict_pass(work, VP_REASON_WINDOW, "a receive buffer cannot be written, %s", text);
     }
     return status;
 }

@@ -88,6 +88,22 @@ static int component_open(void)
     return OMPI_SUCCESS;
 }
 
+/* What this process's calls came to, against what was predicted for them. */
+static void summarize(const vp_component_t *component)
+{
+    const vp_counters_t *counters = &component->counters;
+
+    opal_output(0,
+                "coll:variopath: rank 0: %llu calls carried, %llu staged, %llu passed on; carried "
+                "ones took %.3f ms (%.3f predicted, pairwise exchange: %.3f predicted), exchange "
+                "and planning %.3f ms, %llu of them with a kept plan",
+                (unsigned long long)counters->n_carried, (unsigned long long)counters->n_staged,
+                (unsigned long long)counters->n_passed_on, (double)counters->execution_ns / 1e6,
+                (double)counters->predicted_ns / 1e6, (double)counters->pairwise_ns / 1e6,
+                (double)(counters->exchange_ns + counters->planning_ns) / 1e6,
+                (unsigned long long)counters->n_cache_hits);
+}
+
 static int component_close(void)
 {
     vp_component_t *component = &mca_coll_variopath_component;
@@ -96,6 +112,9 @@ static int component_close(void)
     vp_log(&component->log, VP_LOG_CALL, "closing: %llu calls carried, %llu staged, %llu passed on",
            (unsigned long long)counters->n_carried, (unsigned long long)counters->n_staged,
            (unsigned long long)counters->n_passed_on);
+    if (component->params.summary && component->started && 0 == component->rank) {
+        summarize(component);
+    }
     vp_request_close();
     vp_process_close();
     vp_discover_close();
@@ -113,8 +132,7 @@ static void name_trace(vp_component_t *component)
     const char *prefix = component->params.trace;
 
     if (NULL != prefix && '\0' != prefix[0] &&
-        0 > asprintf(&component->trace, "%s.%u", prefix,
-                     (unsigned)ompi_proc_local()->super.proc_name.vpid)) {
+        0 > asprintf(&component->trace, "%s.%u", prefix, component->rank)) {
         component->trace = NULL;
     }
 }
@@ -124,6 +142,8 @@ static int component_init_query(bool progress_threads, bool mpi_threads)
     (void)progress_threads;
     /* Remembered here: MPI_T_init_thread, at whatever level, overwrites what Open MPI knows. */
     mca_coll_variopath_component.threads = mpi_threads;
+    mca_coll_variopath_component.started = true;
+    mca_coll_variopath_component.rank = (unsigned)ompi_proc_local()->super.proc_name.vpid;
     name_trace(&mca_coll_variopath_component);
     return OMPI_SUCCESS;
 }

@@ -61,6 +61,8 @@ typedef struct vp_params {
     unsigned int min_gain_percent;
     unsigned long long pack_max_bytes;
     char *trace;
+    char *trace_format;
+    bool summary;
     unsigned int min_bytes;
     unsigned int cache_plans;
     unsigned int timeout_ms;
@@ -82,8 +84,10 @@ typedef struct vp_component {
     mca_coll_base_component_t super;
     vp_params_t params;
     vp_counters_t counters;
-    bool threads; /* MPI_THREAD_MULTIPLE was granted to MPI_Init_thread */
-    int output;   /* stream of coll_variopath_verbose */
+    bool threads;  /* MPI_THREAD_MULTIPLE was granted to MPI_Init_thread */
+    bool started;  /* MPI was initialized: this is no tool */
+    unsigned rank; /* in MPI_COMM_WORLD */
+    int output;    /* stream of coll_variopath_verbose */
     vp_log_t log;
     char *trace; /* file of this process, NULL: off */
 } vp_component_t;

@@ -40,6 +40,33 @@ static int register_path_counters(vp_component_t *component)
     return code;
 }
 
+static int register_reason_counters(vp_component_t *component)
+{
+    static const struct {
+        const char *word;
+        const char *text;
+    } reasons[VP_N_REASONS] = {
+#define REASON_TEXT(name, word, text) {word, text},
+        VP_REASON_MAP(REASON_TEXT)
+#undef REASON_TEXT
+    };
+    int reason;
+    int code = OMPI_SUCCESS;
+
+    for (reason = 0; reason < (int)VP_N_REASONS && OMPI_SUCCESS == code; reason++) {
+        char name[48];
+        char help[128];
+        counter_t counter = {name, MCA_BASE_PVAR_CLASS_COUNTER,
+                             &component->counters.n_reasons[reason], help};
+
+        (void)snprintf(name, sizeof(name), "not_carried_%s", reasons[reason].word);
+        (void)snprintf(help, sizeof(help), "Calls that were staged or passed on because %s",
+                       reasons[reason].text);
+        code = register_counter(component, &counter);
+    }
+    return code;
+}
+
 int vp_counters_register(vp_component_t *component)
 {
     vp_counters_t *values = &component->counters;
@@ -60,6 +87,10 @@ int vp_counters_register(vp_component_t *component)
          "Time in ns that this rank spent exchanging counts, addresses and keys"},
         {"cache_hits", MCA_BASE_PVAR_CLASS_COUNTER, &values->n_cache_hits,
          "Calls whose counts came again: neither exchanged nor planned"},
+        {"execution_ns", MCA_BASE_PVAR_CLASS_AGGREGATE, &values->execution_ns,
+         "Time in ns that lanes of carried calls took, to the meeting of all ranks at the end"},
+        {"predicted_ns", MCA_BASE_PVAR_CLASS_AGGREGATE, &values->predicted_ns,
+         "Time in ns that the plans of carried calls predict for that"},
         {"key_exchanges", MCA_BASE_PVAR_CLASS_COUNTER, &values->key_exchanges,
          "Calls in which remote keys had to be exchanged"},
         {"bytes_self", MCA_BASE_PVAR_CLASS_AGGREGATE, &values->self_bytes,
@@ -67,6 +98,10 @@ int vp_counters_register(vp_component_t *component)
     };
     size_t i;
     int code = register_path_counters(component);
+
+    if (OMPI_SUCCESS == code) {
+        code = register_reason_counters(component);
+    }
 
     for (i = 0; i < sizeof(counters) / sizeof(counters[0]) && OMPI_SUCCESS == code; i++) {
         code = register_counter(component, &counters[i]);

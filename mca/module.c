@@ -304,7 +304,10 @@ static vp_status_t create_engine(vp_strand_t *strand, const void *buffer, vp_pci
         .timeout_ms = params->timeout_ms,
         .chunk_bytes = params->chunk_bytes,
         .overlap_percent = params->overlap_percent,
+        .compare = params->summary,
         .trace = component->trace,
+        .trace_chrome = 0 == strcmp(params->trace_format, "chrome"),
+        .trace_process = component->rank,
         .name = module->comm->c_name,
         .log = &component->log,
     };

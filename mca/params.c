@@ -32,6 +32,7 @@ static void set_defaults(vp_params_t *params)
         .sync = "auto",
         .pack_max_bytes = 1ULL << 30,
         .trace = "",
+        .trace_format = "lines",
         .timeout_ms = 300000,
         .overlap_percent = 400,
         .cache_plans = 8,
@@ -74,6 +75,13 @@ static int register_user_level(vp_component_t *component)
     REGISTER("trace", STRING, 3, trace,
              "Append one JSON line per call, with every lane's bytes and times in ns, to this file "
              "name plus \".RANK\", the rank in MPI_COMM_WORLD. Empty: no trace (default: empty)");
+    REGISTER("trace_format", STRING, 3, trace_format,
+             "Format of coll_variopath_trace: lines, or chrome: events for Perfetto; the files of "
+             "all ranks, one behind the other from rank 0 on, are one trace (default: lines)");
+    REGISTER("summary", BOOL, 3, summary,
+             "At the end, one line of MPI_COMM_WORLD's rank 0: its calls, and the time of those "
+             "carried beside what was predicted for them and for the pairwise exchange "
+             "(default: false)");
     return code;
 }
 
@@ -220,6 +228,11 @@ const char *vp_params_refusal(const vp_params_t *params, const char **value_p, c
         *value_p = params->scheduler;
         *known_p = vp_schedule_names();
         return "coll_variopath_scheduler";
+    }
+    if (0 != strcmp(params->trace_format, "lines") && 0 != strcmp(params->trace_format, "chrome")) {
+        *value_p = params->trace_format;
+        *known_p = "lines, chrome";
+        return "coll_variopath_trace_format";
     }
     if (VP_MAX_CACHED_PLANS < params->cache_plans) {
         *value_p = "more than 32";

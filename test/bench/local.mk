@@ -2,6 +2,9 @@
 bench_programs = \
 	test/bench/bench_planning \
 	test/bench/bench_quality
+if VP_WITH_COMPONENT
+bench_programs += test/bench/bench_repeated
+endif
 EXTRA_PROGRAMS += $(bench_programs)
 CLEANFILES += $(bench_programs)
 
@@ -23,7 +26,13 @@ test_bench_bench_quality_SOURCES = test/bench/bench_quality.c $(bench_sources)
 test_bench_bench_quality_CPPFLAGS = $(bench_cppflags)
 test_bench_bench_quality_LDADD = $(bench_libraries)
 
-.PHONY: bench-planning bench-quality
+test_bench_bench_repeated_SOURCES = test/bench/bench_repeated.c
+test_bench_bench_repeated_CPPFLAGS = $(OMPI_CPPFLAGS)
+test_bench_bench_repeated_LDADD = $(OMPI_LIBS)
+
+.PHONY: bench-planning bench-quality bench-repeated
+bench-repeated: all test/bench/bench_repeated
+	$(TESTBED_ENVIRONMENT) $(srcdir)/test/bench/repeated.sh
 bench-planning: test/bench/bench_planning
 	test/bench/bench_planning
 bench-quality: test/bench/bench_quality
@@ -32,4 +41,5 @@ bench-quality: test/bench/bench_quality
 EXTRA_DIST += \
 	test/bench/four-groups.json \
 	test/bench/two-nics.json \
-	test/bench/protocol50
+	test/bench/protocol50 \
+	test/bench/repeated.sh
