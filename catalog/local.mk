@@ -13,6 +13,7 @@ catalog_libvp_catalog_la_SOURCES = \
 	catalog/nodes_write.c \
 	catalog/order.h \
 	catalog/pci.c catalog/pci.h \
+	catalog/avoid.c catalog/avoid.h \
 	catalog/restrict.c catalog/restrict.h \
 	catalog/store.c catalog/store.h
 

@@ -99,6 +99,16 @@ void vp_copy_free(vp_copy_t *copy);
 bool vp_device_pin(void *context, void *host, size_t n_bytes);
 void vp_device_unpin(void *context, void *host);
 
+/*
+ * Device memory of this room's own, in the current context. VP_ERR_DEVICE. What a
+ * handle opens is another process's memory: can copies of this process reach it?
+ */
+enum { VP_DEVICE_HANDLE_BYTES = 64 };
+vp_status_t vp_device_allocate(size_t n_bytes, uint64_t *device_p, vp_error_t *error) VP_MUST_CHECK;
+void vp_device_free(uint64_t device);
+bool vp_device_export(uint64_t device, uint8_t *handle);
+bool vp_device_reaches(const uint8_t *handle);
+
 /* "none", "host", "device", "managed". */
 const char *vp_memory_kind_text(vp_memory_kind_t kind);
 

@@ -1,15 +1,22 @@
 /*
- * Copies that run beside the caller, and pinned host memory for them.
+ * Copies that run beside the caller, and memory for them.
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include <pthread.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "coll_variopath/device.h"
 #include "coll_variopath/device_driver.h"
 
-enum { STREAM_NON_BLOCKING = 1, EVENT_DISABLE_TIMING = 2, PIN_PORTABLE = 1, MAX_CONTEXTS = 64 };
+enum {
+    STREAM_NON_BLOCKING = 1,
+    EVENT_DISABLE_TIMING = 2,
+    PIN_PORTABLE = 1,
+    IPC_LAZY_PEER_ACCESS = 1,
+    MAX_CONTEXTS = 64
+};
 
 /* Copies from a device and to it do not wait for each other. */
 typedef struct streams {
@@ -184,4 +191,56 @@ void vp_device_unpin(void *context, void *host)
         (void)driver->unpin(host);
         (void)driver->pop_context(&previous);
     }
+}
+
+vp_status_t vp_device_allocate(size_t n_bytes, uint64_t *device_p, vp_error_t *error)
+{
+    const vp_driver_t *driver = vp_driver_find();
+    cu_address_t address = 0;
+    cu_result_t code;
+
+    if (driver == NULL) {
+        return vp_error_set(error, VP_ERR_INTERNAL, "device memory without a driver");
+    }
+    code = driver->allocate(&address, n_bytes);
+    *device_p = address;
+    return code == CU_SUCCESS ? VP_OK
+                              : vp_driver_error(driver, code, "allocate device memory", error);
+}
+
+void vp_device_free(uint64_t device)
+{
+    const vp_driver_t *driver = vp_driver_find();
+
+    if (driver != NULL) {
+        (void)driver->release(device);
+    }
+}
+
+bool vp_device_export(uint64_t device, uint8_t *handle)
+{
+    const vp_driver_t *driver = vp_driver_find();
+    cu_ipc_t ipc;
+
+    if (driver == NULL || driver->get_handle(&ipc, device) != CU_SUCCESS) {
+        return false;
+    }
+    memcpy(handle, ipc.bytes, sizeof(ipc.bytes));
+    return true;
+}
+
+bool vp_device_reaches(const uint8_t *handle)
+{
+    const vp_driver_t *driver = vp_driver_find();
+    cu_address_t address;
+    cu_result_t code;
+    cu_ipc_t ipc;
+
+    memcpy(ipc.bytes, handle, sizeof(ipc.bytes));
+    code = driver == NULL ? CU_NOT_INITIALIZED
+                          : driver->open_handle(&address, ipc, IPC_LAZY_PEER_ACCESS);
+    if (code == CU_SUCCESS) {
+        (void)driver->close_handle(address);
+    }
+    return code == CU_SUCCESS || code == CU_ALREADY_MAPPED;
 }

@@ -13,6 +13,9 @@
 
 typedef int cu_result_t;
 typedef unsigned long long cu_address_t;
+typedef struct cu_ipc {
+    unsigned char bytes[64];
+} cu_ipc_t;
 
 enum {
     CU_SUCCESS = 0,
@@ -22,6 +25,7 @@ enum {
     CU_STUB_LIBRARY = 34,
     CU_NO_DEVICE = 100,
     CU_INVALID_CONTEXT = 201,
+    CU_ALREADY_MAPPED = 208,
     CU_INVALID_HANDLE = 400,
     CU_NOT_READY = 600
 };
@@ -45,7 +49,12 @@ enum {
     X(wait_for_event, "cuEventSynchronize", (void *))                                              \
     X(destroy_event, "cuEventDestroy_v2", (void *))                                                \
     X(pin, "cuMemHostRegister_v2", (void *, size_t, unsigned))                                     \
-    X(unpin, "cuMemHostUnregister", (void *))
+    X(unpin, "cuMemHostUnregister", (void *))                                                      \
+    X(allocate, "cuMemAlloc_v2", (cu_address_t *, size_t))                                         \
+    X(release, "cuMemFree_v2", (cu_address_t))                                                     \
+    X(get_handle, "cuIpcGetMemHandle", (cu_ipc_t *, cu_address_t))                                 \
+    X(open_handle, "cuIpcOpenMemHandle_v2", (cu_address_t *, cu_ipc_t, unsigned))                  \
+    X(close_handle, "cuIpcCloseMemHandle", (cu_address_t))
 
 typedef struct vp_driver {
 #define VP_DRIVER_FIELD(field, symbol, arguments) cu_result_t(*field) arguments;

@@ -43,6 +43,22 @@ typedef struct vp_cached {
     uint64_t used;         /* the call that used it last */
 } vp_cached_t;
 
+/* Why a path is of no use. Travels, so values stay. */
+typedef enum vp_loss_reason {
+    VP_LOSS_REFUSED = 1, /* the driver does not let the sender reach the memory */
+    VP_LOSS_WRONG = 2,   /* other bytes arrived than were sent */
+    VP_LOSS_FAILED = 3   /* a put, or opening the window for it */
+} vp_loss_reason_t;
+
+/* A path as the rank that lost it saw it; what is lost is lost for both ranks' groups. */
+typedef struct vp_loss {
+    uint32_t from; /* places */
+    uint32_t to;
+    uint32_t source_class;
+    uint32_t destination_class;
+    uint32_t reason;
+} vp_loss_t;
+
 struct vp_engine {
     const vp_catalog_t *catalog; /* of this communicator; NULL, like model: it does not fit */
     const vp_model_t *model;
@@ -81,7 +97,11 @@ struct vp_engine {
     vp_pair_t *told;        /* [n_ranks] what I told each peer last */
     bool places_told;       /* they know it */
     vp_cached_t cache[VP_MAX_CACHED_PLANS];
-    vp_report_t *reports;  /* [n_ranks] */
+    vp_report_t *reports; /* [n_ranks] */
+    bool *checked;        /* [n_ranks] the paths between those of device memory carried a pattern */
+    vp_loss_t *losses;    /* found here, not settled yet */
+    size_t n_losses;
+    size_t loss_capacity;
     uint8_t *send_wire;    /* one contribution */
     uint8_t *receive_wire; /* [n_ranks] of them */
 
@@ -186,6 +206,16 @@ void vp_verdict_pass(vp_work_t *work, vp_reason_t reason, const char *format, ..
 /* VP_ERR_TRUNCATE when this rank sends or receives a block that does not fit. */
 vp_status_t vp_verdict_truncation(const vp_engine_t *engine, const vp_work_t *work,
                                   vp_error_t *error) VP_MUST_CHECK;
+
+/* trust.c: collective; before the plan of a call in which a rank has device buffers for the first
+ * time, its paths carry a pattern. Those of no use are settled. */
+vp_status_t vp_trust_check(vp_engine_t *engine, const vp_work_t *work,
+                           vp_error_t *error) VP_MUST_CHECK;
+
+/* losses.c: a path of no use, until the ranks settle. */
+void vp_losses_add(vp_engine_t *engine, const vp_loss_t *loss);
+/* Collective: what any rank has lost leaves the catalog of all. VP_ERR_NO_MEMORY on all ranks. */
+vp_status_t vp_losses_settle(vp_engine_t *engine, vp_error_t *error) VP_MUST_CHECK;
 
 /* windows.c: the own receive window and those of the peers. */
 void vp_windows_register(vp_engine_t *engine, vp_work_t *work);

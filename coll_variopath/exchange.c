@@ -101,7 +101,8 @@ static bool same_places(const vp_engine_t *engine, const vp_work_t *work)
 
 static vp_opening_t own_opening(vp_engine_t *engine, vp_work_t *work)
 {
-    vp_opening_t opening = {.obstacles = work->obstacles};
+    uint32_t note = work->on_device ? VP_NOTE_DEVICE : 0;
+    vp_opening_t opening = {.obstacles = work->obstacles | note};
     size_t keys_bytes = 0;
 
     fill_row(engine, work);
@@ -112,11 +113,10 @@ static vp_opening_t own_opening(vp_engine_t *engine, vp_work_t *work)
         (void)vp_region_keys(work->region, &keys_bytes);
     }
     if (keys_bytes > MAX_SHORT) {
-        opening.obstacles = VP_OBSTACLE_MEMORY;
+        opening.obstacles = VP_OBSTACLE_MEMORY | note;
         return opening;
     }
-    opening.obstacles = (work->on_device ? VP_NOTE_DEVICE : 0) |
-                        (same_places(engine, work) ? (uint32_t)NOTE_SAME_PLACES : 0);
+    opening.obstacles = note | (same_places(engine, work) ? (uint32_t)NOTE_SAME_PLACES : 0);
     opening.matches = vp_cache_matches(engine);
     opening.keys_bytes = (uint32_t)keys_bytes;
     opening.row_bytes = (uint32_t)vp_row_bytes(engine->row, engine->n_ranks);
@@ -319,6 +319,7 @@ static bool is_small(const vp_engine_t *engine, vp_work_t *work, uint64_t sent_b
 
 vp_status_t vp_exchange(vp_engine_t *engine, vp_work_t *work, vp_error_t *error)
 {
+    const vp_catalog_t *catalog = engine->catalog;
     summary_t summary;
     vp_status_t status = exchange_openings(engine, work, &summary, error);
 
@@ -326,7 +327,11 @@ vp_status_t vp_exchange(vp_engine_t *engine, vp_work_t *work, vp_error_t *error)
         is_small(engine, work, summary.sent_bytes)) {
         return status;
     }
-    if (summary.matches != 0) {
+    status = vp_trust_check(engine, work, error);
+    if (status != VP_OK) {
+        return status;
+    }
+    if (summary.matches != 0 && engine->catalog == catalog) {
         vp_cache_take(engine, work, summary.matches);
         vp_verdict_worth(engine, work);
         if (work->outcome.verdict != VP_CARRIED || (summary.same_places && !work->keys_changed)) {

@@ -244,6 +244,18 @@ bool vp_lanes_carry_device(vp_lanes_t *lanes)
     return lanes->n_places > 0;
 }
 
+bool vp_lanes_class_puts_device(vp_lanes_t *lanes, uint32_t path_class)
+{
+    const vp_path_t *path;
+    bool puts;
+
+    vp_lanes_lock(lanes);
+    path = vp_lanes_path(lanes, path_class);
+    puts = path != NULL && path->puts_device;
+    vp_lanes_unlock(lanes);
+    return puts;
+}
+
 bool vp_lanes_put_device(vp_lanes_t *lanes)
 {
     bool any = false;

@@ -78,8 +78,10 @@ vp_status_t vp_lanes_connect(vp_lanes_t *lanes, uint64_t peer_key, uint32_t sour
 
 /* Can these lanes move CUDA device memory at all? */
 bool vp_lanes_carry_device(vp_lanes_t *lanes);
-/* Can a put from any open class reach CUDA device memory without a detour through the host? */
+/* Can a put from any open class, or from this one, reach CUDA device memory without a detour
+ * through the host? */
 bool vp_lanes_put_device(vp_lanes_t *lanes);
+bool vp_lanes_class_puts_device(vp_lanes_t *lanes, uint32_t path_class);
 
 /* How memory is registered. */
 enum {

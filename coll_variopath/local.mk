@@ -21,6 +21,7 @@ coll_variopath_libvp_engine_la_SOURCES = \
 	coll_variopath/lanes_outbox.c \
 	coll_variopath/lanes_private.h \
 	coll_variopath/lanes_stage.h \
+	coll_variopath/losses.c \
 	coll_variopath/place.c \
 	coll_variopath/program.c \
 	coll_variopath/record.c coll_variopath/record.h \
@@ -30,6 +31,7 @@ coll_variopath_libvp_engine_la_SOURCES = \
 	coll_variopath/surroundings.h \
 	coll_variopath/trace.c coll_variopath/trace.h \
 	coll_variopath/trace_chrome.c \
+	coll_variopath/trust.c \
 	coll_variopath/verdict.c \
 	coll_variopath/waits.c coll_variopath/waits.h \
 	coll_variopath/windows.c

@@ -20,6 +20,8 @@ enum {
     VP_ROW_HEAD_BYTES = 9, /* of a row; plus up to 8 bytes per rank, see vp_row_bytes */
     VP_PAIR_BYTES = 32,
     VP_NOTICE_BYTES = 8,
+    VP_LOSSES_AT_ONCE = 8,
+    VP_LOSSES_BYTES = 8 + 20 * VP_LOSSES_AT_ONCE,
     VP_REPORT_BYTES = 16,
     VP_SIGNAL_BYTES = 40
 };

@@ -19,7 +19,8 @@ static size_t largest_record(uint32_t n_ranks)
 {
     size_t n_bytes = VP_ROW_HEAD_BYTES + (size_t)n_ranks * 8;
 
-    return n_bytes < VP_FACTS_BYTES ? VP_FACTS_BYTES : n_bytes;
+    n_bytes = n_bytes < VP_FACTS_BYTES ? VP_FACTS_BYTES : n_bytes;
+    return n_bytes < VP_LOSSES_BYTES ? VP_LOSSES_BYTES : n_bytes;
 }
 
 /* Distinct class pairs of the instances between two groups; links may be NULL to count. */
@@ -90,9 +91,10 @@ static bool make_arrays(vp_engine_t *engine)
     engine->pairs = vp_array_new(n, sizeof(*engine->pairs));
     engine->told = vp_array_new(n, sizeof(*engine->told));
     engine->reports = vp_array_new(n, sizeof(*engine->reports));
-    return engine->openings != NULL && engine->row != NULL && engine->demand != NULL &&
-           engine->pool != NULL && engine->pairs != NULL && engine->told != NULL &&
-           engine->reports != NULL && make_links(engine);
+    engine->checked = vp_array_new(n, sizeof(*engine->checked));
+    return engine->checked != NULL && engine->openings != NULL && engine->row != NULL &&
+           engine->demand != NULL && engine->pool != NULL && engine->pairs != NULL &&
+           engine->told != NULL && engine->reports != NULL && make_links(engine);
 }
 
 void vp_engine_setup_undo(vp_engine_t *engine)
@@ -109,6 +111,8 @@ void vp_engine_setup_undo(vp_engine_t *engine)
     vp_pool_destroy(engine->pool);
     free(engine->pairs);
     free(engine->reports);
+    free(engine->checked);
+    free(engine->losses);
     free(engine->send_wire);
     free(engine->receive_wire);
     free(engine->told_keys);

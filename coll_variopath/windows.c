@@ -196,6 +196,18 @@ vp_window_t *vp_windows_choose(const vp_engine_t *engine, const vp_work_t *work,
                : link->staged;
 }
 
+/* What a window over device memory does not open can be staged: the path is lost, not the call. */
+static void lose_link(vp_engine_t *engine, uint32_t peer, const vp_link_t *link)
+{
+    const vp_loss_t loss = {.from = vp_engine_my_place(engine),
+                            .to = engine->place[peer],
+                            .source_class = link->source_class,
+                            .destination_class = link->destination_class,
+                            .reason = VP_LOSS_FAILED};
+
+    vp_losses_add(engine, &loss);
+}
+
 /* Opens what the keys offer: a window to put into, one to stage through, or both. */
 static vp_status_t open_link(vp_engine_t *engine, uint32_t peer, const uint8_t *keys,
                              size_t n_bytes, vp_link_t *link, vp_error_t *error)
@@ -211,6 +223,10 @@ static vp_status_t open_link(vp_engine_t *engine, uint32_t peer, const uint8_t *
         (!staging || vp_keys_offer_class(keys, n_bytes, link->destination_class))) {
         status = vp_lanes_open_window(engine->lanes, engine->peer_key[peer], link->source_class,
                                       link->destination_class, keys, n_bytes, &link->window, error);
+        if (status != VP_OK && staging && vp_window_to_device(link->staged)) {
+            lose_link(engine, peer, link);
+            status = VP_OK;
+        }
     }
     return status;
 }
@@ -317,11 +333,20 @@ vp_status_t vp_windows_exchange(vp_engine_t *engine, vp_work_t *work, vp_error_t
     }
     vp_counter_add(&engine->counters->key_exchanges, 1);
     open_changed(engine, work->keys, work->keys_stride, &report);
+    if (report.status == VP_OK && engine->n_losses > 0) {
+        report.status = VP_ERR_UNSUPPORTED;
+    }
     status = vp_engine_agree(engine, &report, &bad, error);
     if (status == VP_OK && bad != engine->n_ranks) {
         forget_all(engine);
         vp_engine_report_text(engine, bad, text, sizeof(text));
         vp_verdict_pass(work, VP_REASON_WINDOW, "a receive buffer cannot be written, %s", text);
+        /* Without the paths that are lost the next call can be carried; plans name them. */
+        if (!work->is_cached) {
+            vp_program_destroy(work->program);
+        }
+        work->program = NULL;
+        status = vp_losses_settle(engine, error);
     }
     return status;
 }

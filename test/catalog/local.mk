@@ -3,6 +3,7 @@ if VP_WITH_CHECK
 check_PROGRAMS += \
 	test/unit/test_base \
 	test/catalog/test_assemble \
+	test/catalog/test_avoid \
 	test/catalog/test_build \
 	test/catalog/test_host \
 	test/catalog/test_model \
@@ -13,6 +14,7 @@ check_PROGRAMS += \
 TESTS += \
 	test/unit/test_base \
 	test/catalog/test_assemble \
+	test/catalog/test_avoid \
 	test/catalog/test_build \
 	test/catalog/test_host \
 	test/catalog/test_model \
@@ -67,6 +69,14 @@ test_catalog_test_store_LDADD = \
 test_catalog_test_topology_SOURCES = test/catalog/test_topology.c
 test_catalog_test_topology_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 test_catalog_test_topology_LDADD = \
+	catalog/libvp_catalog_build.la \
+	catalog/libvp_catalog.la \
+	base/libvp_base.la \
+	$(JANSSON_LIBS) $(CHECK_LIBS)
+
+test_catalog_test_avoid_SOURCES = test/catalog/test_avoid.c
+test_catalog_test_avoid_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+test_catalog_test_avoid_LDADD = \
 	catalog/libvp_catalog_build.la \
 	catalog/libvp_catalog.la \
 	base/libvp_base.la \

@@ -118,6 +118,10 @@ static void step(stream_t *s, int64_t now, int engine)
                 atomic_fetch_add(&emu.sh->copies[o->where_src][o->where_dst], 1);
                 if (emu.nfault) {
                     emu_fault("async-copy");
+                    if (o->where_src != o->where_dst && o->where_src != EMU_HOST &&
+                        o->where_dst != EMU_HOST && emu_fault("corrupt-peer-copy")) {
+                        o->dst[o->n / 2] ^= 0x55;
+                    }
                 }
             }
             break;

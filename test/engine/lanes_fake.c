@@ -151,6 +151,13 @@ bool vp_lanes_put_device(vp_lanes_t *lanes)
     return false;
 }
 
+bool vp_lanes_class_puts_device(vp_lanes_t *lanes, uint32_t path_class)
+{
+    (void)lanes;
+    (void)path_class;
+    return false;
+}
+
 bool vp_region_can_put(const vp_region_t *region)
 {
     (void)region;

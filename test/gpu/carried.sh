@@ -42,11 +42,35 @@ run "memory that has no IPC handle is staged" 5 "${component[@]}" "$buffers" dad
 run "500 times" 1 "${component[@]}" "$buffers" d d repeat
 # UCX that misses its hooks would take device memory for the host's: noticed in time.
 LD_LIBRARY_PATH="$emulated:$without_hooks" run "without UCX's hooks" 5 "${component[@]}" "$buffers" d d bytes
+
+# Paths that the topology promises and the machine has not leave the catalog on all ranks, once.
+lost() {
+    run "$1" 6 "${component[@]}" "$buffers" d d carried
+    check "$1: said once" equal "$(grep -c 'not used from now on' "$output")" 1
+    check "$1: why" contains "$output" "$2"
+    check "$1: over host memory" python3 - "$work" "$3" <<'END'
+import collections, json, sys
+kinds = collections.Counter()
+for rank in range(4):
+    for line in open(f"{sys.argv[1]}/trace.{rank}"):
+        for lane in json.loads(line)["lanes"]:
+            kinds[lane["kind"]] += lane["bytes"]
+print(kinds)
+sys.exit(kinds["HOST"] == 0 or any(kinds[kind] for kind in sys.argv[2].split(",")))
+END
+}
+export OMPI_MCA_coll_variopath_trace=$work/trace
 describe stock "$topology" --unlimited --no-p2p
-run "no peer access" 5 "${component[@]}" "$buffers" d d bytes
-describe locked "$topology" --unlimited --no-p2p --no-ipc
-run "no peer access, no IPC" 5 "${component[@]}" "$buffers" d d bytes
+lost "no peer access" "refused by the driver" PIX,PXB
+rm -f "$work"/trace.*
+describe locked "$topology" --unlimited --no-ipc
+lost "no IPC" "refused by the driver" PIX,PXB
+rm -f "$work"/trace.*
 unset CUDA_EMU_TOPO
+export CUDA_EMU_FAULTS=corrupt-peer-copy:nth=1,rank=3
+lost "corrupted copies" "brings wrong bytes" PIX0
+unset CUDA_EMU_FAULTS OMPI_MCA_coll_variopath_trace
+rm -f "$work"/trace.*
 
 # Through host memory, with transports that know nothing of CUDA: every kind of memory, mixed.
 export OMPI_MCA_coll_variopath_topology=$srcdir/test/gpu/four.json:transports=local
@@ -83,6 +107,8 @@ for rank in range(4):
         if word[0] == "copies" and "host" not in word and word[1] != word[2]:
             pair = int(word[1]), int(word[2])
             copied[pair] = max(copied[pair], int(word[5]))
+for pair in copied:
+    copied[pair] -= 4096  # the pattern that checked the path
 print("planned", sorted(planned.items()))
 print("copied ", sorted(copied.items()))
 sys.exit(planned != copied or not planned)
