@@ -24,6 +24,7 @@ int vp_command_bound(int argc, char **argv);
 int vp_command_catalog(int argc, char **argv);
 int vp_command_demand(int argc, char **argv);
 int vp_command_plan(int argc, char **argv);
+int vp_command_probe(int argc, char **argv);
 int vp_command_simulate(int argc, char **argv);
 
 /* Prints "variopath: TEXT" to stderr and returns the exit code of the status. */

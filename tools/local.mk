@@ -6,6 +6,7 @@ variopath_SOURCES = \
 	tools/cmd_demand.c \
 	tools/cmd_import.c tools/cmd_import.h \
 	tools/cmd_plan.c \
+	tools/cmd_probe.c \
 	tools/cmd_simulate.c \
 	tools/cmd_topology.c \
 	tools/demand_file.c tools/demand_file.h \
@@ -25,6 +26,7 @@ variopath_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) -DVP_TOOLS_DATA=\"$(pkgdat
 lpbounddir = $(pkgdatadir)
 dist_lpbound_DATA = tools/lp_bound.py
 variopath_LDADD = \
+	tools/probe/libvp_probe.la \
 	sim/libvp_sim.la \
 	scheduler/libvp_scheduler.la \
 	catalog/import/libvp_import.la \

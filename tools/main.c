@@ -19,6 +19,7 @@ static const command_t commands[] = {
     {"catalog", vp_command_catalog, "build a channel catalog, or show one"},
     {"demand", vp_command_demand, "make a demand: uniform, random, zipf, moe, hotspot"},
     {"plan", vp_command_plan, "decompose a demand into activations"},
+    {"probe", vp_command_probe, "measure the GPUs of this machine and the links they share"},
     {"simulate", vp_command_simulate, "play algorithms on the modelled links"},
 };
 enum { n_commands = sizeof(commands) / sizeof(commands[0]) };

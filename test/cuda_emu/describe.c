@@ -1,11 +1,13 @@
 /*
  * describe TOPOLOGY [--link-rate BYTES_PER_S] [--memory BYTES] [--no-p2p] [--no-ipc] [--unlimited]
+ *          [--links PROFILE]
  *
  * Writes what the emulated driver needs to know about a topology: one device
  * per rank, each GPU's own link in both directions, the links between switches,
  * and for every pair of ends the links that its copies cross. The topology
  * stays the only description of the machine. With --link-rate all rates are
- * scaled so that a GPU's own link has that one.
+ * scaled so that a GPU's own link has that one; with --links the links lose to
+ * contention what that profile of the topology says.
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
@@ -22,6 +24,8 @@ typedef struct options {
     const char *topology;
     uint64_t link_rate; /* 0: the topology's own */
     uint64_t memory;
+    const char *profile;               /* NULL: links share ideally */
+    const vp_contention_t *contention; /* the profile, once the topology is there */
     bool no_p2p;
     bool no_ipc;
     bool unlimited;
@@ -56,6 +60,16 @@ static const vp_instance_t *nearest(const vp_model_t *model, uint32_t from, uint
     return NULL;
 }
 
+static void print_shares(const options_t *options, uint32_t table)
+{
+    uint32_t i;
+
+    for (i = 0; options->contention != NULL && i < options->contention->n_entries[table]; i++) {
+        printf("%s%" PRIu32, i == 0 ? " share=" : ",", options->contention->share_ppm[table][i]);
+    }
+    printf("\n");
+}
+
 static void print_devices(const vp_model_t *model, const options_t *options, uint32_t n)
 {
     uint64_t rate = scaled(model, options, model->gpu_link_bytes_per_s);
@@ -63,7 +77,10 @@ static void print_devices(const vp_model_t *model, const options_t *options, uin
 
     for (i = 0; i < n; i++) {
         printf("gpu %u pci=0000:%02x:00.0 mem=%" PRIu64 "\n", i, 16 + i, options->memory);
-        printf("link gpu%u:out bw=%" PRIu64 "\nlink gpu%u:in bw=%" PRIu64 "\n", i, rate, i, rate);
+        printf("link gpu%u:out bw=%" PRIu64, i, rate);
+        print_shares(options, VP_CONTENTION_GPU);
+        printf("link gpu%u:in bw=%" PRIu64, i, rate);
+        print_shares(options, VP_CONTENTION_GPU);
     }
 }
 
@@ -75,8 +92,9 @@ static void print_resources(const vp_model_t *model, const options_t *options, u
         const vp_resource_t *resource = &model->resources[i];
 
         if (resource->node == node && resource->kind < VP_RESOURCE_NIC_TX) {
-            printf("link %s bw=%" PRIu64 "\n", resource->name,
+            printf("link %s bw=%" PRIu64, resource->name,
                    scaled(model, options, resource->bytes_per_s));
+            print_shares(options, VP_CONTENTION_UPLINK);
         }
     }
 }
@@ -179,6 +197,8 @@ static bool parse(int argc, char **argv, options_t *options)
             options->unlimited = true;
         } else if (strcmp(argv[i], "--link-rate") == 0 && i + 1 < argc) {
             options->link_rate = strtoull(argv[++i], NULL, 10);
+        } else if (strcmp(argv[i], "--links") == 0 && i + 1 < argc) {
+            options->profile = argv[++i];
         } else if (strcmp(argv[i], "--memory") == 0 && i + 1 < argc) {
             options->memory = strtoull(argv[++i], NULL, 10);
         } else if (options->topology == NULL && argv[i][0] != '-') {
@@ -199,11 +219,22 @@ int main(int argc, char **argv)
 
     if (!parse(argc, argv, &options)) {
         (void)fprintf(stderr, "usage: describe TOPOLOGY [--link-rate BYTES_PER_S] [--memory BYTES] "
-                              "[--no-p2p] [--no-ipc] [--unlimited]\n");
+                              "[--no-p2p] [--no-ipc] [--unlimited] [--links PROFILE]\n");
         return 2;
     }
     if (vp_topology_resolve(options.topology, &model, &error) != VP_OK) {
         (void)fprintf(stderr, "describe: %s\n", error.text);
+        return 1;
+    }
+    for (first = 0; options.profile != NULL && first < model->n_contention; first++) {
+        if (strcmp(model->contention[first].name, options.profile) == 0) {
+            options.contention = &model->contention[first];
+        }
+    }
+    if (options.profile != NULL && options.contention == NULL) {
+        (void)fprintf(stderr, "describe: %s has no contention profile \"%s\"\n", options.topology,
+                      options.profile);
+        vp_model_destroy(model);
         return 1;
     }
     for (first = 0; first < model->n_ranks; first = end) {

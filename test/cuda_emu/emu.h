@@ -20,6 +20,7 @@
 #define EMU_HOST EMU_MAXGPU /* index of "host" in the path/traffic tables */
 #define EMU_MAXLINK 128
 #define EMU_MAXHOP 12
+#define EMU_MAXSHARE 16
 
 typedef struct {
     char name[96];
@@ -33,8 +34,10 @@ typedef struct {
 
 typedef struct {
     char name[64];
-    double bw;     /* bytes per second, 0 = unlimited */
-    double lat_ns; /* added once to each copy that crosses it */
+    double bw;                  /* bytes per second, 0 = unlimited */
+    double lat_ns;              /* added once to each copy that crosses it */
+    int nshare;                 /* 0: all of bw, however many sources have data on it */
+    double share[EMU_MAXSHARE]; /* of bw, with 1, 2, ... sources; the last one for more */
 } emu_link_t;
 
 typedef struct {

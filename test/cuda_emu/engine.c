@@ -163,6 +163,7 @@ static void step(stream_t *s, int64_t now, int engine)
             }
             LOCK();
             s->busy_host = 0;
+            o->ready = emu_now(); /* it may have waited for something */
             break;
         }
         op_done(s, o);

@@ -43,13 +43,38 @@ static void lock(emu_fluid_t *f)
     }
 }
 
+/* What a link has for its flows now. A flow's source is known by its first link. */
+static double capacity(const emu_fluid_t *f, const emu_link_t *link, int index)
+{
+    uint8_t seen[EMU_MAXLINK] = {0};
+    int sources = 0;
+
+    if (!link->nshare) {
+        return link->bw;
+    }
+    for (int i = 0; i < f->top; ++i) {
+        const emu_flow_t *w = &f->flow[i];
+        int on = 0;
+
+        for (int k = 0; w->state == EMU_FLOW_ACTIVE && k < w->path.n; ++k) {
+            on |= w->path.link[k] == index;
+        }
+        if (on && !seen[w->path.link[0]]) {
+            seen[w->path.link[0]] = 1;
+            ++sources;
+        }
+    }
+    sources = sources > link->nshare ? link->nshare : sources;
+    return sources ? link->bw * link->share[sources - 1] : link->bw;
+}
+
 static void rates(emu_fluid_t *f, const emu_topo_t *t)
 {
     double left[EMU_MAXLINK];
     int users[EMU_MAXLINK] = {0}, open = 0;
 
     for (int i = 0; i < t->nlink; ++i) {
-        left[i] = t->link[i].bw;
+        left[i] = capacity(f, &t->link[i], i);
     }
     for (int i = 0; i < f->top; ++i) {
         emu_flow_t *w = &f->flow[i];

@@ -6,6 +6,7 @@
  *   node NAME                     what follows holds for that node only
  *   gpu N key=value...            pci=DDDD:BB:SS.0 mem=4G cc=8.0 numa=0 nvlinks=N uuid=32 digits
  *   link NAME bw=200M [lat=US]    one direction; bw=0: no limit
+ *                 [share=PPM,...]  what is left of bw with 1, 2, ... sources, the last for more
  *   path SRC DST LINK[,LINK...]   SRC, DST: a gpu number or "host"
  *   nop2p A B | nop2p all         no peer access between A and B
  *   set ipc=0 vmm=1 pools=1 fabric=0 dmabuf=0 driver=13000
@@ -144,6 +145,19 @@ static int read_gpu(emu_topo_t *t, char **rest_p)
     return 0;
 }
 
+static int read_shares(emu_link_t *link, char *list)
+{
+    char *rest = NULL;
+
+    for (char *ppm = strtok_r(list, ",", &rest); ppm; ppm = strtok_r(NULL, ",", &rest)) {
+        if (link->nshare == EMU_MAXSHARE || atof(ppm) <= 0) {
+            return -1;
+        }
+        link->share[link->nshare++] = atof(ppm) / 1e6;
+    }
+    return link->nshare ? 0 : -1;
+}
+
 static int read_link(emu_topo_t *t, char **rest_p)
 {
     emu_link_t *link = &t->link[t->nlink];
@@ -158,6 +172,10 @@ static int read_link(emu_topo_t *t, char **rest_p)
             link->bw = number_with_suffix(key + 3);
         } else if (strncmp(key, "lat=", 4) == 0) {
             link->lat_ns = atof(key + 4) * 1e3;
+        } else if (strncmp(key, "share=", 6) == 0) {
+            if (read_shares(link, key + 6)) {
+                return -1;
+            }
         } else {
             return -1;
         }

@@ -130,7 +130,8 @@ static vp_probe_findings_t findings(void)
                                  .cases = setting.cases,
                                  .results = setting.results,
                                  .n_cases = setting.n_cases,
-                                 .alpha_ns = 12345};
+                                 .alpha_ns = 12345,
+                                 .how = "a test"};
 }
 
 /* 0.9 of the file for paths alone, 0.8 for links that two share, but nothing for NICs. */

@@ -185,8 +185,7 @@ static json_t *calibrated(const vp_probe_findings_t *findings, json_t *root, con
     } else if (!values.failed) {
         qsort(values.list, values.n, sizeof(*values.list), compare);
         (void)snprintf(origin, sizeof(origin),
-                       "measured: variopath-probe, host memory, median of %zu from %" PRIu64
-                       " to %" PRIu64,
+                       "measured: %s, median of %zu from %" PRIu64 " to %" PRIu64, findings->how,
                        values.n, values.list[0], values.list[values.n - 1]);
         made = json_pack("{s:I, s:s}", "bytes_per_s", (json_int_t)values.list[values.n / 2],
                          "origin", origin);
@@ -242,23 +241,64 @@ static bool add_set(const vp_probe_findings_t *findings, json_t *root, const cha
            json_object_set_new(root, "alpha_ns", json_integer((json_int_t)findings->alpha_ns)) == 0;
 }
 
-vp_status_t vp_probe_calibrate(const char *argument, const char *set,
-                               const vp_probe_findings_t *findings, char **text_p,
-                               vp_error_t *error)
+static json_t *shares(const vp_contention_t *contention, uint32_t table)
 {
-    json_t *root = load(argument, error);
+    json_t *list = json_array();
+    uint32_t i;
+
+    for (i = 0; i < contention->n_entries[table]; i++) {
+        if (json_array_append_new(list, json_integer(contention->share_ppm[table][i])) != 0) {
+            json_decref(list);
+            return NULL;
+        }
+    }
+    return list;
+}
+
+/* Tables in which nothing was measured are left out: they count as ideal. */
+static bool add_contention(const vp_probe_findings_t *findings, json_t *root, const char *set)
+{
+    static const char *const names[VP_N_CONTENTION_TABLES] = {"gpu", "uplink", "nic"};
+    const vp_contention_t *contention = findings->contention;
+    json_t *profiles = json_object_get(root, "contention");
+    json_t *made = json_object();
+    char origin[256];
+    uint32_t table;
+
+    (void)snprintf(origin, sizeof(origin), "measured: %s", findings->how);
+    for (table = 0; table < VP_N_CONTENTION_TABLES; table++) {
+        if (contention->n_entries[table] > 1 &&
+            json_object_set_new(made, names[table],
+                                json_pack("{s:o, s:s}", "share_ppm", shares(contention, table),
+                                          "origin", origin)) != 0) {
+            json_decref(made);
+            return false;
+        }
+    }
+    if (profiles == NULL) {
+        profiles = json_object();
+        if (json_object_set_new(root, "contention", profiles) != 0) {
+            json_decref(made);
+            return false;
+        }
+    }
+    return json_object_set_new(profiles, set, made) == 0;
+}
+
+/* Takes root. */
+static vp_status_t calibrate(json_t *root, const char *set, const vp_probe_findings_t *findings,
+                             char **text_p, vp_error_t *error)
+{
     char *text = NULL;
 
-    if (root == NULL) {
-        return VP_ERR_IO;
-    }
     if (json_object_get(json_object_get(root, "rates"), set) != NULL) {
         json_decref(root);
         return vp_error_set(error, VP_ERR_USAGE,
                             "the topology has a rate set \"%s\" already; name another with --set",
                             set);
     }
-    if (add_set(findings, root, set)) {
+    if (add_set(findings, root, set) &&
+        (findings->contention == NULL || add_contention(findings, root, set))) {
         text = json_dumps(root, JSON_INDENT(2));
     }
     json_decref(root);
@@ -267,4 +307,25 @@ vp_status_t vp_probe_calibrate(const char *argument, const char *set,
     }
     *text_p = text;
     return VP_OK;
+}
+
+vp_status_t vp_probe_calibrate(const char *argument, const char *set,
+                               const vp_probe_findings_t *findings, char **text_p,
+                               vp_error_t *error)
+{
+    json_t *root = load(argument, error);
+
+    return root == NULL ? VP_ERR_IO : calibrate(root, set, findings, text_p, error);
+}
+
+vp_status_t vp_probe_calibrate_text(const char *text, const char *set,
+                                    const vp_probe_findings_t *findings, char **text_p,
+                                    vp_error_t *error)
+{
+    json_error_t problem;
+    json_t *root = json_loads(text, 0, &problem);
+
+    return root == NULL ? vp_error_set(error, VP_ERR_BAD_INPUT,
+                                       "the topology to calibrate is damaged: %s", problem.text)
+                        : calibrate(root, set, findings, text_p, error);
 }

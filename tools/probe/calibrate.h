@@ -22,6 +22,8 @@ typedef struct vp_probe_findings {
     const vp_probe_result_t *results; /* [n_cases] */
     size_t n_cases;
     uint64_t alpha_ns;
+    const char *how;                   /* "variopath-probe, host memory", goes into every origin */
+    const vp_contention_t *contention; /* measured profile to add under the set's name; or NULL */
 } vp_probe_findings_t;
 
 /*
@@ -34,6 +36,11 @@ typedef struct vp_probe_findings {
 vp_status_t vp_probe_calibrate(const char *argument, const char *set,
                                const vp_probe_findings_t *findings, char **text_p,
                                vp_error_t *error) VP_MUST_CHECK;
+
+/* The same of a topology file's text. */
+vp_status_t vp_probe_calibrate_text(const char *text, const char *set,
+                                    const vp_probe_findings_t *findings, char **text_p,
+                                    vp_error_t *error) VP_MUST_CHECK;
 
 /* What a resource carries: with two flows on it, or with one if that was more. 0: not measured. */
 uint64_t vp_probe_resource_rate(const vp_probe_findings_t *findings, uint32_t resource);

@@ -5,7 +5,11 @@ bin_PROGRAMS += variopath-probe
 endif
 endif
 noinst_LTLIBRARIES += tools/probe/libvp_probe.la
-tools_probe_libvp_probe_la_SOURCES = tools/probe/calibrate.c tools/probe/calibrate.h tools/probe/cases.c tools/probe/cases.h
+tools_probe_libvp_probe_la_SOURCES = tools/probe/calibrate.c tools/probe/calibrate.h tools/probe/cases.c tools/probe/cases.h \
+	tools/probe/flows.c tools/probe/flows.h \
+	tools/probe/gpus.c tools/probe/gpus.h \
+	tools/probe/local.c tools/probe/local.h \
+	tools/probe/local_report.c
 tools_probe_libvp_probe_la_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
 variopath_probe_SOURCES = tools/probe/job.c tools/probe/job.h tools/probe/main.c
 variopath_probe_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)

@@ -265,7 +265,7 @@ static vp_status_t run(const probe_options_t *options, int rank, vp_error_t *err
     vp_model_t *model = NULL;
     vp_probe_case_t *cases = NULL;
     vp_probe_result_t *results = NULL;
-    vp_probe_findings_t findings = {0};
+    vp_probe_findings_t findings = {.how = "variopath-probe, host memory"};
     vp_status_t status = vp_topology_resolve(options->topology, &model, error);
 
     if (status == VP_OK) {
