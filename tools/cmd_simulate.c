@@ -68,10 +68,17 @@ static vp_status_t open_catalog(run_t *run, vp_error_t *error)
     return status;
 }
 
-static vp_status_t make_plan(run_t *run, const char *name, uint64_t alpha_ns, vp_plan_t **plan_p,
-                             vp_error_t *error)
+/* For the links that the plan will run on, or those that it is told of. */
+static vp_status_t make_plan(run_t *run, const char *name, const vp_simulation_options_t *options,
+                             vp_plan_t **plan_p, vp_error_t *error)
 {
-    vp_schedule_options_t schedule = {.alpha_ns = alpha_ns};
+    const char *told = run->options->plan_links;
+    uint64_t alpha_ns = options->execute.alpha_ns;
+    vp_schedule_options_t schedule = {.alpha_ns = alpha_ns,
+                                      .sharing = VP_SHARING_AUTO,
+                                      .links = told != NULL ? told : options->machine.links,
+                                      .by_dependencies =
+                                          options->execute.execution == VP_EXECUTION_DEPS};
     vp_plan_t *plan = NULL;
     vp_status_t status = open_catalog(run, error);
 
@@ -106,7 +113,7 @@ static vp_status_t simulate_plan(run_t *run, const char *name,
                                  vp_error_t *error)
 {
     vp_plan_t *plan;
-    vp_status_t status = make_plan(run, name, options->execute.alpha_ns, &plan, error);
+    vp_status_t status = make_plan(run, name, options, &plan, error);
 
     if (status != VP_OK) {
         return status;

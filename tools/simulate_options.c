@@ -36,6 +36,7 @@ void vp_simulate_options_help(void)
         "  --alpha-ns A           plans: overhead of a lane [the topology's]\n"
         "  --planning-ns T        plans: charge this before the first lane [0]\n"
         "  --exchange-ns T        plans: charge this for the exchange of counts [0]\n"
+        "  --plan-links P         plans are made for this profile [the one that they run on]\n"
         "  --fail LINK            without this shared link, its paths and its NIC\n"
         "  --unaware              plans are made as if nothing had failed\n"
         "  --rate-error PPM       links run at their rate +- up to PPM; plans do not know [0]\n"
@@ -119,6 +120,7 @@ enum {
     ALPHA,
     PLANNING,
     EXCHANGE,
+    PLAN_LINKS,
     FAIL,
     UNAWARE,
     RATE_ERROR,
@@ -140,6 +142,7 @@ static const struct option known_options[] = {{"topology", required_argument, NU
                                               {"alpha-ns", required_argument, NULL, ALPHA},
                                               {"planning-ns", required_argument, NULL, PLANNING},
                                               {"exchange-ns", required_argument, NULL, EXCHANGE},
+                                              {"plan-links", required_argument, NULL, PLAN_LINKS},
                                               {"fail", required_argument, NULL, FAIL},
                                               {"unaware", no_argument, NULL, UNAWARE},
                                               {"rate-error", required_argument, NULL, RATE_ERROR},
@@ -165,6 +168,8 @@ static const char **text_of(int option, vp_simulate_options_t *options)
         return &options->schedules;
     case LINKS:
         return &options->links;
+    case PLAN_LINKS:
+        return &options->plan_links;
     case FAIL:
         return &options->fail;
     default:

@@ -17,6 +17,7 @@ typedef struct vp_simulate_options {
     const char *algorithms; /* NULL: none */
     const char *schedules;  /* files, comma-separated; NULL: none */
     const char *links;
+    const char *plan_links; /* NULL: plans are made for the links that they run on */
     const char *fail;
     bool is_unaware; /* plans are made as if nothing had failed */
     vp_execution_t execution;

@@ -61,6 +61,7 @@ for knowledge in "" --unaware; do
         n_failures=$((n_failures + 1))
     fi
 done
+expect 0 demand zipf --ranks 8 --exponent 0.6 --over ranked-rows -o "$dir/d.csv"
 # Sizes: three rows, which are scaled; the drawing is whole XML with a box for rank 5.
 expect 0 simulate --topology fig1-6 --demand "$dir/a.csv" --algorithms paper --sweep 64K,1M,16M \
     --csv --svg "$dir/sweep.svg"
@@ -91,6 +92,21 @@ else
     cat "$dir/out"
     n_failures=$((n_failures + 1))
 fi
+# A plan knows the links that it runs on, unless it is told of others: concurrent lanes on
+# links that collapse, though exclusive ones were faster.
+expect 0 simulate --topology r5080-bf3 --demand "$dir/d.csv" --algorithms auto --links collapses --csv
+aware=$(sed -n 's/^auto,collapses,[a-z]*,\([0-9]*\),.*/\1/p' "$dir/out")
+expect 0 simulate --topology r5080-bf3 --demand "$dir/d.csv" --algorithms auto --links collapses \
+    --plan-links ideal --csv
+unaware=$(sed -n 's/^auto,collapses,window,\([0-9]*\),.*/\1/p' "$dir/out")
+n_checks=$((n_checks + 1))
+if [ "${aware:-9}" -lt "${unaware:-0}" ]; then
+    echo "ok: links that a plan does not know cost it: $aware, $unaware ns"
+else
+    echo "FAILED: $aware ns knowing the links, $unaware ns not knowing them"
+    n_failures=$((n_failures + 1))
+fi
+expect 2 simulate --topology r5080-bf3 --demand "$dir/d.csv" --algorithms auto --plan-links nonsense
 expect 2 simulate --topology fig1-6 --demand "$dir/a.csv" --algorithms nccl --sweep 1M,,2M
 expect 2 simulate --topology fig1-6 --demand "$dir/a.csv" --algorithms nccl --sweep 0
 expect 2 simulate --topology fig1-6 --demand "$dir/a.csv" --algorithms nccl --unaware
