@@ -11,6 +11,7 @@ include test/cuda_emu/local.mk
 include test/gpu/local.mk
 include test/tools/local.mk
 include test/probe/local.mk
+include test/paper/local.mk
 include test/testbed/local.mk
 include test/vm/local.mk
 include test/lint/local.mk
