@@ -209,6 +209,30 @@ static int case_tested(void)
     return exchange_finish(state);
 }
 
+/*
+ * At some moment of the call rank 0 goes away for longer than
+ * coll_variopath_timeout_ms, which is of blocking calls: sooner or later in it.
+ */
+static int case_away(void)
+{
+    int n_tests, i, n_wrong = 0;
+
+    for (n_tests = 2; n_tests < 500; n_tests *= 2) {
+        const exchange_t call = ints(MPI_COMM_WORLD, many, n_tests);
+        exchange_state_t *state = exchange_start(&call);
+
+        for (i = 0; i < n_tests && world_rank == 0; i++) {
+            (void)exchange_test(state);
+            (void)usleep(200);
+        }
+        if (world_rank == 0) {
+            (void)usleep(300000);
+        }
+        n_wrong += exchange_finish(state);
+    }
+    return n_wrong;
+}
+
 /* Two persistent calls, started in another order on odd ranks, with new data each time. */
 static int case_persistent(void)
 {
@@ -301,6 +325,7 @@ int main(int argc, char **argv)
         {"communicator freed meanwhile", case_freed_communicator},
         {"types freed meanwhile", case_freed_types},
         {"progress by MPI_Test", case_tested},
+        {"a rank that is away", case_away},
         {"persistent", case_persistent},
         {"three threads", case_threads},
     };

@@ -34,6 +34,8 @@ run "layouts without memory to pack in, 4 ranks" 4 "${literal[@]}" \
     --mca coll_variopath_pack_max 0 "$layouts" any
 nonblocking=$builddir/test/mca/nonblocking
 run "nonblocking carried, 4 ranks" 4 "${literal[@]}" "$nonblocking" all
+run "nonblocking carried, short of time" 4 "${literal[@]}" --mca coll_variopath_timeout_ms 20 \
+    "$nonblocking" all "a rank that is away"
 run "nonblocking passed on, 4 ranks" 4 --mca coll variopath "$nonblocking" passed
 run "nonblocking without the component, 4 ranks" 4 --mca coll ^variopath "$nonblocking" any
 run "carried, 4 ranks" 4 "${literal[@]}" "$cases" carried
