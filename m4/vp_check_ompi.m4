@@ -30,6 +30,14 @@ AS_IF([test "$vp_ompi_want" != no],
       OMPI_LIBS="$OMPI_LIBS -L$vp_dir"
   done
   OMPI_LIBS="$OMPI_LIBS -lmpi -lopen-pal"
+  # From 6.0 on the core is apart from the MPI functions; from 5.0 on its headers need PMIx's.
+  for vp_dir in `$MPICC --showme:libdirs 2>/dev/null`; do
+      AS_IF([test -e "$vp_dir/libopen_mpi.so"], [OMPI_LIBS="$OMPI_LIBS -lopen_mpi"])
+  done
+  vp_ompi_major=`$MPICC --showme:version 2>/dev/null | $SED -e 's/^.*Open MPI //' -e 's/\..*//'`
+  AS_IF([test "${vp_ompi_major:-0}" -ge 5 2>/dev/null && $PKG_CONFIG --exists pmix],
+      [OMPI_CPPFLAGS="$OMPI_CPPFLAGS `$PKG_CONFIG --cflags pmix | $SED 's/-I/-isystem /g'`"
+       OMPI_LIBS="$OMPI_LIBS `$PKG_CONFIG --libs pmix`"])
   OMPI_PKGLIBDIR=`$OMPI_INFO --parsable --path pkglibdir | $SED 's/^path:pkglibdir://'`
   vp_save_cppflags=$CPPFLAGS
   CPPFLAGS="$CPPFLAGS $OMPI_CPPFLAGS"
@@ -39,8 +47,9 @@ AS_IF([test "$vp_ompi_want" != no],
 #include "ompi/mca/coll/coll.h"
 #include "ompi/mca/coll/base/coll_base_util.h"
 #include "ompi/communicator/communicator.h"
-#if !defined(MCA_COLL_BASE_VERSION_2_0_0)
-#error "this release of the component builds against Open MPI 4.1"
+#if !defined(MCA_COLL_BASE_VERSION_2_0_0) && !defined(MCA_COLL_BASE_VERSION_2_4_0) && \
+    !defined(MCA_COLL_BASE_VERSION_3_0_0)
+#error "the component knows the coll APIs 2.0.0 (Open MPI 4.1), 2.4.0 (5.0) and 3.0.0 (6.0)"
 #endif]], [])],
       [AC_MSG_RESULT([yes]); vp_have_ompi=yes],
       [AC_MSG_RESULT([no])])
@@ -50,4 +59,4 @@ AS_IF([test "$vp_ompi_want" != no],
 AC_SUBST([OMPI_CPPFLAGS])
 AC_SUBST([OMPI_LIBS])
 AC_SUBST([OMPI_PKGLIBDIR])
-VP_WITH_RESULT([ompi], [install libopenmpi-dev 4.1 or an Open MPI 4.1 built with --with-devel-headers])])
+VP_WITH_RESULT([ompi], [install libopenmpi-dev or an Open MPI 4.1 or 5.0 built with --with-devel-headers])])

@@ -32,7 +32,7 @@ mca_mca_coll_variopath_la_CPPFLAGS = -I$(top_srcdir) -I$(top_builddir) $(OMPI_CP
 	-DVP_VERSION_MAJOR=$(VP_VERSION_MAJOR) -DVP_VERSION_MINOR=$(VP_VERSION_MINOR) \
 	-DVP_VERSION_RELEASE=$(VP_VERSION_RELEASE)
 mca_mca_coll_variopath_la_LDFLAGS = -module -avoid-version -shared \
-	-export-symbols-regex '^mca_coll_variopath_component$$' -Wl,--no-undefined
+	-export-symbols-regex '^mca_coll_variopath_component$$' -Wl,--no-undefined -Wl,--as-needed
 mca_mca_coll_variopath_la_LIBADD = \
 	coll_variopath/libvp_engine.la \
 	scheduler/libvp_scheduler.la \

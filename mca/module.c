@@ -18,6 +18,7 @@ static void module_construct(vp_module_t *module)
 
 static void module_destruct(vp_module_t *module)
 {
+#if VP_COLL_API < 300
 #define RELEASE(name)                                                                              \
     if (NULL != module->below_##name##_module) {                                                   \
         OBJ_RELEASE(module->below_##name##_module);                                                \
@@ -25,6 +26,7 @@ static void module_destruct(vp_module_t *module)
     }
     VP_FOREACH_SAVED(RELEASE)
 #undef RELEASE
+#endif
     vp_engine_destroy(module->strand.engine);
     vp_catalog_destroy(module->strand.catalog);
     vp_messages_close(&module->strand);
@@ -43,33 +45,60 @@ static int missing_below(struct ompi_communicator_t *comm, const char *name)
     return OMPI_ERR_NOT_FOUND;
 }
 
+/*
+ * Components are enabled in ascending priority: what is in the slots now is the layer below.
+ * Up to API 2.4 the framework then fills the slots from our module and keeps the lower
+ * modules only as long as somebody retains them; later we fill the slots ourselves.
+ */
+#if VP_COLL_API >= 300
+#define SAVE(name)                                                                                 \
+    MCA_COLL_SAVE_API(comm, name, module->below_##name, module->below_##name##_module, "variopath");
+#define INSTALL(name)                                                                              \
+    if (NULL != module->super.coll_##name) {                                                       \
+        MCA_COLL_INSTALL_API(comm, name, module->super.coll_##name, &module->super, "variopath");  \
+    }
+/* Whoever came after us may have taken the slot and put itself on top. */
+#define RESTORE(name)                                                                              \
+    if (&module->super == comm->c_coll->coll_##name##_module) {                                    \
+        MCA_COLL_INSTALL_API(comm, name, module->below_##name, module->below_##name##_module,      \
+                             "variopath");                                                         \
+    }
+#else
+#define SAVE(name)                                                                                 \
+    module->below_##name = comm->c_coll->coll_##name;                                              \
+    module->below_##name##_module = comm->c_coll->coll_##name##_module;                            \
+    OBJ_RETAIN(module->below_##name##_module);
+#define INSTALL(name)
+#define RESTORE(name)
+#endif
+
 static int module_enable(mca_coll_base_module_t *base_module, struct ompi_communicator_t *comm)
 {
     vp_module_t *module = (vp_module_t *)base_module;
 
     module->comm = comm;
-    /* Components are enabled in ascending priority: what is in the slots now is the layer below. */
 #define CHECK(name)                                                                                \
     if (NULL == comm->c_coll->coll_##name || NULL == comm->c_coll->coll_##name##_module) {         \
         return missing_below(comm, #name);                                                         \
     }
     VP_FOREACH_SAVED(CHECK)
 #undef CHECK
-#define SAVE(name)                                                                                 \
-    module->below_##name = comm->c_coll->coll_##name;                                              \
-    module->below_##name##_module = comm->c_coll->coll_##name##_module;                            \
-    OBJ_RETAIN(module->below_##name##_module);
     VP_FOREACH_SAVED(SAVE)
-#undef SAVE
+    VP_FOREACH_OFFERED(INSTALL)
     module->enabled = true;
     return OMPI_SUCCESS;
 }
 
-/* Called once per slot that the module still owns. */
+/* Up to API 2.4 called once per slot that the module still owns, later once. */
 static int module_disable(mca_coll_base_module_t *base_module, struct ompi_communicator_t *comm)
 {
+    vp_module_t *module = (vp_module_t *)base_module;
+
     (void)comm;
-    ((vp_module_t *)base_module)->enabled = false;
+    if (module->enabled) {
+        VP_FOREACH_OFFERED(RESTORE)
+    }
+    module->enabled = false;
     return OMPI_SUCCESS;
 }
 

@@ -51,9 +51,29 @@
 #endif
 
 #if VP_COLL_API >= 240
+#include "opal/mca/pmix/pmix-internal.h"
 #include "opal/mca/threads/mutex.h"
 #else
+#include "opal/mca/pmix/pmix.h"
 #include "opal/threads/mutex.h"
+#endif
+
+/* A copy function of attributes is also told the new communicator, up to 4.1. */
+#if VP_COLL_API >= 240
+#define VP_COPY_TO_COMM
+#else
+#define VP_COPY_TO_COMM , MPI_Comm new_comm __attribute__((unused))
+#endif
+
+/* What processes tell each other when they start; false in a tool that is no process of a job. */
+#if VP_COLL_API >= 240
+#define VP_PMIX_SCOPE PMIX_GLOBAL
+#define VP_PMIX_USABLE() (0 != PMIx_Initialized())
+typedef size_t vp_pmix_size_t;
+#else
+#define VP_PMIX_SCOPE OPAL_PMIX_GLOBAL
+#define VP_PMIX_USABLE() (NULL != opal_pmix.put)
+typedef int vp_pmix_size_t;
 #endif
 
 /* Arguments of collectives as the framework passes them, and element i of them. */

@@ -120,14 +120,13 @@ static void free_lanes(void)
 
 /* A communicator made from MPI_COMM_SELF does not inherit the attribute. */
 static int do_not_copy(MPI_Comm comm, int keyval, void *extra, void *value_in, void *value_out,
-                       int *flag, MPI_Comm new_comm)
+                       int *flag VP_COPY_TO_COMM)
 {
     (void)comm;
     (void)keyval;
     (void)extra;
     (void)value_in;
     (void)value_out;
-    (void)new_comm;
     *flag = 0;
     return MPI_SUCCESS;
 }

@@ -7,20 +7,52 @@
 
 /*
  * Open MPI never compares releases, but its structures move inside a series,
- * and a component that reads them at the wrong offset crashes. 4.1.0 to 4.1.8
- * have identical layouts of everything that is used here; 4.0 and 5.0 differ.
+ * and a component that reads them at the wrong offset crashes. Releases between
+ * which nothing moved that is used here; one that is in no range goes with itself alone.
+ *   4.0 to 4.1  module and communicator      5.0.7   communicator (c_index_vec)
+ *   5.0.10      module, collectives (revoke_local)
  */
-enum { COMPATIBLE_MAJOR = 4, COMPATIBLE_MINOR = 1 };
+typedef struct range {
+    int major;
+    int minor;
+    int first;
+    int last;
+} range_t;
+
+static const range_t alike[] = {
+    {4, 1, 0, 8},
+    {5, 0, 0, 6},
+    {5, 0, 7, 9},
+    {5, 0, 10, 10},
+};
+
+static bool in_range(const range_t *range, int major, int minor, int release)
+{
+    return range->major == major && range->minor == minor && range->first <= release &&
+           release <= range->last;
+}
+
+static bool compatible(int major, int minor, int release)
+{
+    size_t i;
+
+    for (i = 0; i < sizeof(alike) / sizeof(alike[0]); i++) {
+        if (in_range(&alike[i], OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION, OMPI_RELEASE_VERSION)) {
+            return in_range(&alike[i], major, minor, release);
+        }
+    }
+    return OMPI_MAJOR_VERSION == major && OMPI_MINOR_VERSION == minor &&
+           OMPI_RELEASE_VERSION == release;
+}
 
 bool vp_version_matches(void)
 {
     static bool reported = false;
-    int major = 0;
-    int minor = 0;
+    int major, minor, release;
 
     /* Not MPI_Get_library_version: a component calls no MPI_* function. */
-    if (sscanf(opal_version_string, "%d.%d", &major, &minor) == 2 && major == COMPATIBLE_MAJOR &&
-        minor == COMPATIBLE_MINOR) {
+    if (sscanf(opal_version_string, "%d.%d.%d", &major, &minor, &release) == 3 &&
+        compatible(major, minor, release)) {
         return true;
     }
     if (!reported) {

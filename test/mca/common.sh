@@ -24,6 +24,11 @@ variopath=$builddir/variopath
 export OMPI_MCA_mca_base_component_path="$component:SYS_DEFAULT:USER_DEFAULT"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_mpi_yield_when_idle=1
+# From 5.0 on ranks are launched by PRRTE. PMIx tells them its own component path, unless it is set.
+export PRTE_ALLOW_RUN_AS_ROOT=1 PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
+pmix_path=$(pkg-config --variable=libdir pmix 2>/dev/null)/pmix
+[ ! -d "$pmix_path" ] || export PMIX_MCA_mca_base_component_path=$pmix_path
 export OMPI_MCA_coll_variopath_help_dir="$srcdir/mca"
 
 # A machine of four ranks in two groups, and the default one of eight.
