@@ -90,8 +90,11 @@ static vp_status_t search_call(planner_t *planner, vp_error_t *error)
         }
         if (has_plan(planner)) {
             options.limit = planner->best->cost;
-            if (planner->steps + spent_before > budget || quanta[i].predicted >= options.limit) {
+            if (planner->steps + spent_before > budget) {
                 break;
+            }
+            if (quanta[i].predicted >= options.limit) {
+                continue;
             }
         }
         spent_before = planner->steps;
