@@ -154,7 +154,7 @@ static vp_status_t place_split(fit_t *fit, uint32_t number, bool *placed_p, vp_e
             *placed_p = true;
             return VP_OK;
         }
-        if (n_bytes < VP_JOBS_MIN_CUT_BYTES || piece->n_bytes - n_bytes < VP_JOBS_MIN_CUT_BYTES) {
+        if (n_bytes < jobs->min_cut_bytes || piece->n_bytes - n_bytes < jobs->min_cut_bytes) {
             return VP_OK;
         }
         part.n_bytes = n_bytes;

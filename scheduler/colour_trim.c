@@ -78,14 +78,14 @@ static void undo(vp_trim_t *trim)
 }
 
 /* Whole chunks of rest_bytes that fit into `room` bytes, or all; nothing below the least cut. */
-static uint64_t portion(uint64_t rest_bytes, uint64_t room_bytes)
+static uint64_t portion(const vp_jobs_t *jobs, uint64_t rest_bytes, uint64_t room_bytes)
 {
     uint64_t n_bytes = rest_bytes < room_bytes ? rest_bytes : room_bytes;
 
-    if (n_bytes < rest_bytes && rest_bytes - n_bytes < VP_JOBS_MIN_CUT_BYTES) {
+    if (n_bytes < rest_bytes && rest_bytes - n_bytes < jobs->min_cut_bytes) {
         return 0;
     }
-    return n_bytes == rest_bytes || n_bytes >= VP_JOBS_MIN_CUT_BYTES ? n_bytes : 0;
+    return n_bytes == rest_bytes || n_bytes >= jobs->min_cut_bytes ? n_bytes : 0;
 }
 
 /*
@@ -107,7 +107,9 @@ static bool top_up(vp_trim_t *trim, const vp_piece_t *piece, uint32_t colour, ui
             continue;
         }
         room = vp_way_bytes_in(way, colouring->ticks[other->colour]);
-        n_bytes = room > other->n_bytes ? portion(*rest_p, room - other->n_bytes) : 0;
+        n_bytes = room > other->n_bytes
+                      ? portion(trim->colouring->jobs, *rest_p, room - other->n_bytes)
+                      : 0;
         if (n_bytes == 0) {
             continue;
         }
@@ -163,10 +165,10 @@ static vp_status_t spread(vp_trim_t *trim, uint32_t number, uint32_t colour, uin
         for (; k != VP_NO_COLOUR && *rest_p > 0;
              k = vp_colouring_first(colouring, ports, n_ports, k + 1)) {
             uint64_t room = vp_way_bytes_in(&jobs->ways[w], colouring->ticks[k]);
-            uint64_t n_bytes = k == colour ? 0 : portion(*rest_p, room);
+            uint64_t n_bytes = k == colour ? 0 : portion(jobs, *rest_p, room);
             vp_status_t status;
 
-            if (n_bytes < VP_JOBS_MIN_CUT_BYTES || colouring->n_lanes[k] == 0) {
+            if (n_bytes < jobs->min_cut_bytes || colouring->n_lanes[k] == 0) {
                 continue;
             }
             if (!add_part(trim, number, w, k, n_bytes, error, &status)) {
@@ -188,11 +190,11 @@ static vp_status_t rehome(vp_trim_t *trim, uint32_t number, uint32_t colour, uin
     uint64_t rest;
     vp_status_t status = VP_OK;
 
-    if (kept > 0 && kept < VP_JOBS_MIN_CUT_BYTES) {
+    if (kept > 0 && kept < colouring->jobs->min_cut_bytes) {
         *done_p = false;
         return VP_OK;
     }
-    rest = vp_round_to_chunks(piece->n_bytes - kept);
+    rest = vp_round_to_chunks(colouring->jobs, piece->n_bytes - kept);
     if (!top_up(trim, piece, colour, &rest)) {
         return vp_error_no_memory(error, "the trimming of a plan");
     }

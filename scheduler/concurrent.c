@@ -18,8 +18,9 @@
 enum {
     MAX_TURNS = 32,
     MAX_CALL_TURNS = 16,
-    MAX_LANES = 1 << 16,     /* of a plan in turns */
-    PIECE_BYTES = 16 * 4096, /* least bytes of a piece */
+    MAX_LANES = 1 << 16,   /* of a plan in turns */
+    PIECE_CHUNKS = 16,     /* least of a piece, */
+    PIECE_BYTES = 1 << 16, /* and least of its bytes */
     WINDOW_TURNS = 2,
     N_SWEEPS = 4
 };
@@ -58,7 +59,8 @@ static uint32_t widest_source(const vp_spread_t *spread)
 }
 
 /* Where the share ends that has had `turn` of n_turns, at whole chunks. */
-static uint64_t end_of_turn(uint64_t share_bytes, uint32_t turn, uint32_t n_turns)
+static uint64_t end_of_turn(uint64_t share_bytes, uint32_t turn, uint32_t n_turns,
+                            uint64_t chunk_bytes)
 {
     uint64_t n_bytes;
 
@@ -66,25 +68,29 @@ static uint64_t end_of_turn(uint64_t share_bytes, uint32_t turn, uint32_t n_turn
         return share_bytes;
     }
     n_bytes = vp_muldiv_floor(share_bytes, turn, n_turns);
-    return n_bytes - n_bytes % VP_JOBS_CHUNK_BYTES;
+    return n_bytes - n_bytes % chunk_bytes;
 }
 
-/* Turns of a share: pieces of PIECE_BYTES at least. */
-static uint32_t turns_of(uint64_t share_bytes, uint32_t n_turns)
+/* Turns of a share that leave its pieces long enough. */
+static uint32_t turns_of(uint64_t share_bytes, uint32_t n_turns, uint64_t chunk_bytes)
 {
-    uint64_t most = share_bytes / PIECE_BYTES;
+    uint64_t least = PIECE_CHUNKS * chunk_bytes > PIECE_BYTES ? PIECE_CHUNKS * chunk_bytes
+                                                              : (uint64_t)PIECE_BYTES;
+    uint64_t most = share_bytes / least;
 
     return most < 1 ? 1 : most < n_turns ? (uint32_t)most : n_turns;
 }
 
 /* The piece of a share that runs in one of n_turns: shares with fewer turns are spread over all. */
-static uint64_t piece_of(uint64_t share_bytes, uint32_t turn, uint32_t n_turns)
+static uint64_t piece_of(uint64_t share_bytes, uint32_t turn, uint32_t n_turns,
+                         uint64_t chunk_bytes)
 {
-    uint32_t own = turns_of(share_bytes, n_turns);
+    uint32_t own = turns_of(share_bytes, n_turns, chunk_bytes);
     uint32_t before = (uint32_t)((uint64_t)turn * own / n_turns);
     uint32_t after = (uint32_t)((uint64_t)(turn + 1) * own / n_turns);
 
-    return end_of_turn(share_bytes, after, own) - end_of_turn(share_bytes, before, own);
+    return end_of_turn(share_bytes, after, own, chunk_bytes) -
+           end_of_turn(share_bytes, before, own, chunk_bytes);
 }
 
 /*
@@ -105,10 +111,10 @@ static vp_status_t add_turn(const vp_spread_t *spread, vp_plan_builder_t *builde
             uint32_t own = way % pair->n_ways;
             uint64_t share_bytes = spread->shares[pair->first_share + own];
 
-            if ((share_bytes % VP_JOBS_CHUNK_BYTES != 0) == (way >= pair->n_ways)) {
-                status = vp_plan_builder_add(builder, pair->source, pair->destination,
-                                             pair->first_instance + own,
-                                             piece_of(share_bytes, turn, n_turns), error);
+            if ((share_bytes % spread->chunk_bytes != 0) == (way >= pair->n_ways)) {
+                status = vp_plan_builder_add(
+                    builder, pair->source, pair->destination, pair->first_instance + own,
+                    piece_of(share_bytes, turn, n_turns, spread->chunk_bytes), error);
             }
         }
     }
@@ -168,13 +174,18 @@ vp_status_t vp_schedule_concurrent(const vp_catalog_t *catalog, const uint64_t *
     vp_plan_t *balanced = NULL;
     bool plain_fills = true;
     uint32_t contention = VP_LINKS_IDEAL;
+    uint64_t chunk_bytes = options->chunk_bytes != 0 ? options->chunk_bytes : VP_CHUNK_BYTES;
     vp_status_t status = vp_jobs_refuse_fix(options, planner_name, error);
 
+    if (status == VP_OK) {
+        status = vp_jobs_check_chunk(chunk_bytes, error);
+    }
     if (status == VP_OK) {
         status = vp_links_find(catalog->model, options->links, &contention, error);
     }
     if (status == VP_OK) {
-        status = vp_spread_nearest(&spread, catalog->model, demand_bytes, contention, error);
+        status = vp_spread_nearest(&spread, catalog->model, demand_bytes, contention, chunk_bytes,
+                                   error);
     }
     if (status == VP_OK) {
         status = make_plan(&spread, 1, contention, options->alpha_ns, &plain, error);

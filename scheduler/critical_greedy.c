@@ -246,10 +246,11 @@ static uint64_t volume(const vp_greedy_t *greedy, const vp_critical_lane_t *lane
 {
     const vp_way_t *way = &greedy->lanes->jobs->ways[lane->way];
     uint64_t rest = greedy->rest[lane->job];
+    uint64_t least = greedy->lanes->jobs->min_cut_bytes;
     uint64_t n_bytes = vp_way_bytes_in(way, greedy->best_ticks << greedy->lanes->tick_shift);
 
-    n_bytes = n_bytes < VP_JOBS_MIN_CUT_BYTES ? VP_JOBS_MIN_CUT_BYTES : n_bytes;
-    return rest < n_bytes + VP_JOBS_MIN_CUT_BYTES ? rest : n_bytes;
+    n_bytes = n_bytes < least ? least : n_bytes;
+    return rest < n_bytes + least ? rest : n_bytes;
 }
 
 static vp_status_t append(vp_greedy_t *greedy, vp_error_t *error)
@@ -274,7 +275,7 @@ static vp_status_t append(vp_greedy_t *greedy, vp_error_t *error)
         greedy->is_touched[lane->job] = true;
         greedy->touched[i] = lane->job;
         if (n_bytes < job->n_bytes) {
-            piece.n_bytes = vp_round_to_chunks(n_bytes);
+            piece.n_bytes = vp_round_to_chunks(jobs, n_bytes);
         }
         piece.ticks = vp_way_ticks(&jobs->ways[lane->way], piece.n_bytes);
         status = vp_colouring_add_piece(greedy->colouring, &piece, &number, error);

@@ -78,8 +78,8 @@ static uint64_t slowest_rate(const vp_model_t *model)
 static void choose_tick(vp_jobs_t *jobs, uint64_t alpha_ns)
 {
     vp_uint128_t n_pairs = (vp_uint128_t)jobs->model->n_ranks * jobs->model->n_ranks;
-    vp_uint128_t ns = (jobs->total_bytes + n_pairs * VP_JOBS_CHUNK_BYTES) * VP_NS_PER_S /
-                      slowest_rate(jobs->model);
+    vp_uint128_t ns =
+        (jobs->total_bytes + n_pairs * jobs->chunk_bytes) * VP_NS_PER_S / slowest_rate(jobs->model);
     uint64_t ticks;
 
     while (ns >> jobs->tick_shift >> MAX_TOTAL_BITS != 0) {
@@ -95,6 +95,7 @@ static void set_rate(const vp_jobs_t *jobs, vp_way_t *way, uint64_t bytes_per_s)
     vp_uint128_t ticks = ((vp_uint128_t)VP_NS_PER_S << VP_JOBS_RATE_BITS) >> jobs->tick_shift;
 
     way->bytes_per_s = bytes_per_s;
+    way->chunk_bytes = jobs->chunk_bytes;
     way->ticks_per_byte = (uint64_t)(ticks / bytes_per_s + 1);
 }
 
@@ -347,10 +348,29 @@ static vp_status_t init(vp_jobs_t *jobs, const uint64_t *demand_bytes, uint64_t 
     return status;
 }
 
+vp_status_t vp_jobs_check_chunk(uint64_t chunk_bytes, vp_error_t *error)
+{
+    if (chunk_bytes > 0 && chunk_bytes <= VP_MAX_CHUNK_BYTES &&
+        (chunk_bytes & (chunk_bytes - 1)) == 0) {
+        return VP_OK;
+    }
+    return vp_error_set(error, VP_ERR_USAGE,
+                        "blocks cannot be cut at multiples of %llu bytes; give a power of two up "
+                        "to %llu",
+                        (unsigned long long)chunk_bytes, (unsigned long long)VP_MAX_CHUNK_BYTES);
+}
+
+static void set_chunk(vp_jobs_t *jobs, uint64_t chunk_bytes)
+{
+    jobs->chunk_bytes = chunk_bytes;
+    jobs->min_cut_bytes = VP_JOBS_MIN_CUT_CHUNKS * chunk_bytes;
+}
+
 vp_status_t vp_jobs_init(vp_jobs_t *jobs, const vp_model_t *model, const uint64_t *demand_bytes,
                          uint64_t alpha_ns, vp_error_t *error)
 {
     *jobs = (vp_jobs_t){.model = model, .contention = VP_LINKS_IDEAL};
+    set_chunk(jobs, VP_CHUNK_BYTES);
     return init(jobs, demand_bytes, alpha_ns, error);
 }
 
@@ -361,6 +381,11 @@ vp_status_t vp_jobs_open(vp_jobs_t *jobs, const vp_model_t *model, const uint64_
 
     *jobs = (vp_jobs_t){
         .model = model, .pool = options->pool, .shares_ports = options->sharing == VP_SHARING_ON};
+    set_chunk(jobs, options->chunk_bytes != 0 ? options->chunk_bytes : VP_CHUNK_BYTES);
+    status = vp_jobs_check_chunk(jobs->chunk_bytes, error);
+    if (status != VP_OK) {
+        return status;
+    }
     status = vp_links_find(model, options->links, &jobs->contention, error);
     return status == VP_OK ? init(jobs, demand_bytes, options->alpha_ns, error) : status;
 }
@@ -380,14 +405,14 @@ uint64_t vp_way_first_bytes(const vp_jobs_t *jobs, const vp_way_t *way, uint64_t
     uint64_t first;
     uint64_t sum;
 
-    if (way->partner == VP_NO_PARTNER || n_bytes < 2 * (uint64_t)VP_JOBS_MIN_CUT_BYTES) {
+    if (way->partner == VP_NO_PARTNER || n_bytes < 2 * jobs->min_cut_bytes) {
         return n_bytes;
     }
     first = jobs->model->instances[way->instance].bytes_per_s;
     sum = first + jobs->model->instances[way->partner].bytes_per_s;
     first = vp_muldiv_floor(n_bytes, first, sum);
-    first -= first % VP_JOBS_CHUNK_BYTES;
-    if (first < VP_JOBS_MIN_CUT_BYTES || n_bytes - first < VP_JOBS_MIN_CUT_BYTES) {
+    first -= first % jobs->chunk_bytes;
+    if (first < jobs->min_cut_bytes || n_bytes - first < jobs->min_cut_bytes) {
         return n_bytes;
     }
     return first;
@@ -398,5 +423,5 @@ uint64_t vp_way_bytes_in(const vp_way_t *way, uint64_t ticks)
     uint64_t n_bytes =
         vp_muldiv_floor(ticks, UINT64_C(1) << VP_JOBS_RATE_BITS, way->ticks_per_byte);
 
-    return n_bytes - n_bytes % VP_JOBS_CHUNK_BYTES;
+    return n_bytes & ~(way->chunk_bytes - 1);
 }

@@ -21,8 +21,7 @@
 #include "scheduler/schedule.h"
 
 enum {
-    VP_JOBS_CHUNK_BYTES = 4096,                      /* blocks are cut at multiples of this */
-    VP_JOBS_MIN_CUT_BYTES = 4 * VP_JOBS_CHUNK_BYTES, /* nothing smaller is cut off or left over */
+    VP_JOBS_MIN_CUT_CHUNKS = 4, /* nothing smaller is cut off or left over */
     VP_JOBS_MAX_PORTS = VP_MAX_FOOTPRINT + 3
 };
 
@@ -33,6 +32,7 @@ enum {
  */
 typedef struct vp_way {
     uint64_t bytes_per_s;
+    uint64_t chunk_bytes;    /* of the jobs */
     uint64_t ticks_per_byte; /* with VP_JOBS_RATE_BITS fraction bits, rounded up */
     uint32_t instance;
     uint32_t partner; /* the second instance; VP_NO_PARTNER */
@@ -77,7 +77,9 @@ typedef struct vp_port_load {
 
 typedef struct vp_jobs {
     const vp_model_t *model;
-    vp_pool_t *pool;     /* borrowed, or NULL: what holds jobs, pieces and colours comes from it */
+    vp_pool_t *pool;      /* borrowed, or NULL: what holds jobs, pieces and colours comes from it */
+    uint64_t chunk_bytes; /* blocks are cut at multiples of this, a power of two */
+    uint64_t min_cut_bytes;
     bool shares_ports;   /* there may be ways over two instances */
     uint32_t contention; /* profile of the model that plans are timed under */
     uint32_t n_ports;    /* n_ranks ways out, n_ranks ways in, resources, scarce copies */
@@ -98,10 +100,16 @@ typedef struct vp_jobs {
 vp_status_t vp_jobs_refuse_fix(const vp_schedule_options_t *options, const char *planner,
                                vp_error_t *error) VP_MUST_CHECK;
 
+/* VP_ERR_USAGE unless blocks can be cut at multiples of chunk_bytes. */
+vp_status_t vp_jobs_check_chunk(uint64_t chunk_bytes, vp_error_t *error) VP_MUST_CHECK;
+
 /* VP_ERR_BAD_INPUT as vp_demand_check; VP_ERR_NO_MEMORY. */
 vp_status_t vp_jobs_init(vp_jobs_t *jobs, const vp_model_t *model, const uint64_t *demand_bytes,
                          uint64_t alpha_ns, vp_error_t *error) VP_MUST_CHECK;
-/* The same with what the options say: overhead, port sharing, contention profile. VP_ERR_USAGE. */
+/*
+ * The same with what the options say: overhead, chunks, port sharing,
+ * contention profile. VP_ERR_USAGE: a profile or chunk size that is none.
+ */
 vp_status_t vp_jobs_open(vp_jobs_t *jobs, const vp_model_t *model, const uint64_t *demand_bytes,
                          const vp_schedule_options_t *options, vp_error_t *error) VP_MUST_CHECK;
 /* Also after a failed or never made init of a zeroed record. */
@@ -149,9 +157,9 @@ static inline uint64_t vp_way_ticks(const vp_way_t *way, uint64_t n_bytes)
                       VP_JOBS_RATE_BITS);
 }
 
-static inline uint64_t vp_round_to_chunks(uint64_t n_bytes)
+static inline uint64_t vp_round_to_chunks(const vp_jobs_t *jobs, uint64_t n_bytes)
 {
-    return (n_bytes + VP_JOBS_CHUNK_BYTES - 1) / VP_JOBS_CHUNK_BYTES * VP_JOBS_CHUNK_BYTES;
+    return (n_bytes + jobs->chunk_bytes - 1) & ~(jobs->chunk_bytes - 1);
 }
 
 /* Of a piece on a way over two instances: bytes on the first, whole chunks, or all of them. */

@@ -50,14 +50,14 @@ static void add_load(vp_cut_t *cut, const vp_jobs_t *jobs, const vp_piece_t *pie
  * Bytes of the next piece of `rest_bytes` at a quantum of tau_bytes, a multiple
  * of the chunk: never so many that a sliver remains.
  */
-static uint64_t next_piece(uint64_t rest_bytes, uint64_t tau_bytes)
+static uint64_t next_piece(const vp_jobs_t *jobs, uint64_t rest_bytes, uint64_t tau_bytes)
 {
     uint64_t least_bytes;
 
-    if (tau_bytes < VP_JOBS_MIN_CUT_BYTES) {
-        tau_bytes = VP_JOBS_MIN_CUT_BYTES;
+    if (tau_bytes < jobs->min_cut_bytes) {
+        tau_bytes = jobs->min_cut_bytes;
     }
-    least_bytes = tau_bytes / 32 > VP_JOBS_MIN_CUT_BYTES ? tau_bytes / 32 : VP_JOBS_MIN_CUT_BYTES;
+    least_bytes = tau_bytes / 32 > jobs->min_cut_bytes ? tau_bytes / 32 : jobs->min_cut_bytes;
     return rest_bytes < tau_bytes + least_bytes ? rest_bytes : tau_bytes;
 }
 
@@ -119,14 +119,14 @@ static bool cut_job(vp_cut_t *cut, const vp_jobs_t *jobs, size_t j, uint64_t tau
         vp_piece_t *piece;
 
         if (vp_way_ticks(&jobs->ways[way], rest_bytes) > tau_ticks) {
-            n_bytes = next_piece(rest_bytes, vp_way_bytes_in(&jobs->ways[way], tau_ticks));
+            n_bytes = next_piece(jobs, rest_bytes, vp_way_bytes_in(&jobs->ways[way], tau_ticks));
         }
         if (!reserve(cut, cut->n_pieces + 1)) {
             return false;
         }
         rest_bytes -= n_bytes;
         if (rest_bytes == 0 && !whole) {
-            n_bytes = vp_round_to_chunks(n_bytes);
+            n_bytes = vp_round_to_chunks(jobs, n_bytes);
         }
         piece = &cut->pieces[cut->n_pieces++];
         set_piece(piece, job, j);
@@ -292,6 +292,6 @@ void vp_piece_shorten(const vp_jobs_t *jobs, vp_piece_t *piece, uint64_t n_bytes
 {
     uint64_t rest_bytes = piece->n_bytes - n_bytes;
 
-    piece->n_bytes = vp_round_to_chunks(rest_bytes);
+    piece->n_bytes = vp_round_to_chunks(jobs, rest_bytes);
     piece->ticks = vp_way_ticks(&jobs->ways[piece->way], piece->n_bytes);
 }

@@ -224,11 +224,13 @@ vp_status_t vp_schedule_list(const vp_catalog_t *catalog, const uint64_t *demand
                              vp_error_t *error)
 {
     vp_jobs_t jobs = {0};
-    search_t search = {.jobs = &jobs, .options = options};
+    vp_schedule_options_t exclusive = *options;
+    search_t search = {.jobs = &jobs, .options = &exclusive};
     vp_status_t status = vp_jobs_refuse_fix(options, "list", error);
 
+    exclusive.sharing = VP_SHARING_OFF;
     if (status == VP_OK) {
-        status = vp_jobs_init(&jobs, catalog->model, demand_bytes, options->alpha_ns, error);
+        status = vp_jobs_open(&jobs, catalog->model, demand_bytes, &exclusive, error);
     }
     if (status == VP_OK) {
         status = prepare(&search, catalog->model, demand_bytes, error);

@@ -28,6 +28,10 @@ typedef enum vp_fix {
 /* 1,000 s: keeps sums of activation times far below 64 bits. */
 #define VP_MAX_ALPHA_NS UINT64_C(1000000000000)
 
+/* Blocks are cut at multiples of a power of two up to the largest, and no finer than four of it. */
+enum { VP_CHUNK_BYTES = 4096 }; /* unless the options say otherwise */
+#define VP_MAX_CHUNK_BYTES (UINT64_C(1) << 30)
+
 /* How much work a planner spends, counted in steps, never in time. */
 typedef enum vp_effort {
     VP_EFFORT_CALL,    /* a small share of the time that the plan will take */
@@ -49,6 +53,7 @@ typedef struct vp_schedule_options {
     vp_effort_t effort;
     vp_sharing_t sharing;
     const char *links;    /* contention profile of the model to plan for; NULL or "ideal": none */
+    uint64_t chunk_bytes; /* where blocks may be cut, 0: VP_CHUNK_BYTES; "paper" cuts anywhere */
     bool by_dependencies; /* lanes wait for their ports, not for activations: "auto" tries lists */
     vp_pool_t *pool;      /* borrowed: memory that planning may use again; NULL: it is taken anew */
 } vp_schedule_options_t;

@@ -151,14 +151,15 @@ static uint32_t cheapest_way(const vp_spread_t *spread, const vp_spread_pair_t *
 
 static void deal_pair(vp_spread_t *spread, const vp_spread_pair_t *pair, const game_t *game)
 {
-    uint64_t part_bytes = vp_round_to_chunks(pair->n_bytes / PARTS);
+    uint64_t least_bytes = VP_JOBS_MIN_CUT_CHUNKS * spread->chunk_bytes;
+    uint64_t part_bytes = pair->n_bytes / PARTS;
     uint64_t left_bytes = pair->n_bytes;
 
-    part_bytes = part_bytes < VP_JOBS_MIN_CUT_BYTES ? VP_JOBS_MIN_CUT_BYTES : part_bytes;
+    part_bytes += spread->chunk_bytes - 1 - (part_bytes - 1) % spread->chunk_bytes;
+    part_bytes = part_bytes < least_bytes ? least_bytes : part_bytes;
     drop_shares(spread, pair);
     while (left_bytes > 0) {
-        uint64_t n_bytes =
-            left_bytes < part_bytes + VP_JOBS_MIN_CUT_BYTES ? left_bytes : part_bytes;
+        uint64_t n_bytes = left_bytes < part_bytes + least_bytes ? left_bytes : part_bytes;
 
         add_share(spread, pair, cheapest_way(spread, pair, n_bytes, game), n_bytes);
         left_bytes -= n_bytes;
@@ -275,13 +276,14 @@ static void collect_pairs(vp_spread_t *spread, const uint64_t *demand_bytes)
 }
 
 vp_status_t vp_spread_nearest(vp_spread_t *spread, const vp_model_t *model,
-                              const uint64_t *demand_bytes, uint32_t contention, vp_error_t *error)
+                              const uint64_t *demand_bytes, uint32_t contention,
+                              uint64_t chunk_bytes, vp_error_t *error)
 {
     uint64_t total_bytes = 0;
     vp_status_t status = vp_demand_check(model, demand_bytes, &total_bytes, error);
     size_t k;
 
-    *spread = (vp_spread_t){.model = model};
+    *spread = (vp_spread_t){.model = model, .chunk_bytes = chunk_bytes};
     if (status != VP_OK) {
         return status;
     }

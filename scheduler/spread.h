@@ -28,6 +28,7 @@ typedef struct vp_spread {
     size_t n_ports;        /* ways out of ranks, ways into ranks, resources */
     uint64_t *bytes_per_s; /* [n_ports] what several sources get out of a port together */
     uint64_t *load_ns;     /* [n_ports] */
+    uint64_t chunk_bytes;  /* shares are whole chunks but for one of each pair */
 } vp_spread_t;
 
 /*
@@ -38,7 +39,7 @@ typedef struct vp_spread {
  */
 vp_status_t vp_spread_nearest(vp_spread_t *spread, const vp_model_t *model,
                               const uint64_t *demand_bytes, uint32_t contention,
-                              vp_error_t *error) VP_MUST_CHECK;
+                              uint64_t chunk_bytes, vp_error_t *error) VP_MUST_CHECK;
 /*
  * Multiplicative weights: in each sweep every pair takes its bytes back and
  * deals them out again in parts, each to the path that is cheapest under

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "vp_config.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <jansson.h>
@@ -30,6 +31,7 @@ typedef struct plan_options {
     vp_sharing_t sharing;
     bool by_dependencies;
     const char *links;
+    uint64_t chunk_bytes;
     bool has_lanes;
     bool is_json;
     bool is_help;
@@ -69,13 +71,14 @@ static void print_help(void)
         "                        auto (also concurrent lanes, whichever is fastest) [off]\n"
         "  --links PROFILE       what shared links lose: ideal, or a contention profile of the\n"
         "                        topology [ideal]\n"
+        "  --chunk BYTES         blocks are cut at multiples of this power of two [%d]\n"
         "  --lanes               list every lane of every activation\n"
         "  --json                print one JSON object\n"
         "  --help                print this\n"
         "\n"
         "The ratio is that of a lower bound to the time of the plan: of the bound for exclusive\n"
         "lanes in activations, for lists, or for lanes that share links, by the plan's order.\n",
-        vp_schedule_names());
+        vp_schedule_names(), VP_CHUNK_BYTES);
 }
 
 static uint64_t now_ns(void)
@@ -138,6 +141,16 @@ static int parse_choice(const char *option, const char *text, plan_options_t *op
     return VP_EXIT_OK;
 }
 
+static bool parse_chunk(const char *text, uint64_t *chunk_bytes_p)
+{
+    char *end;
+
+    errno = 0;
+    *chunk_bytes_p = strtoull(text, &end, 10);
+    return text[0] >= '1' && text[0] <= '9' && *end == '\0' && errno == 0 &&
+           *chunk_bytes_p <= VP_MAX_CHUNK_BYTES;
+}
+
 /* Fills options; VP_EXIT_OK, or a code after a message. */
 static int parse_options(int argc, char **argv, plan_options_t *options)
 {
@@ -150,6 +163,7 @@ static int parse_options(int argc, char **argv, plan_options_t *options)
         ALPHA,
         CHOICE,
         LINKS,
+        CHUNK,
         LANES,
         JSON,
         HELP
@@ -164,6 +178,7 @@ static int parse_options(int argc, char **argv, plan_options_t *options)
                                           {"execution", required_argument, NULL, CHOICE},
                                           {"port-sharing", required_argument, NULL, CHOICE},
                                           {"links", required_argument, NULL, LINKS},
+                                          {"chunk", required_argument, NULL, CHUNK},
                                           {"lanes", no_argument, NULL, LANES},
                                           {"json", no_argument, NULL, JSON},
                                           {"help", no_argument, NULL, HELP},
@@ -208,6 +223,12 @@ static int parse_options(int argc, char **argv, plan_options_t *options)
             break;
         case LINKS:
             options->links = optarg;
+            break;
+        case CHUNK:
+            if (!parse_chunk(optarg, &options->chunk_bytes)) {
+                return vp_command_usage("plan", "--chunk takes 1 to %" PRIu64 ", not \"%s\"",
+                                        VP_MAX_CHUNK_BYTES, optarg);
+            }
             break;
         case LANES:
             options->has_lanes = true;
@@ -290,6 +311,7 @@ static vp_status_t make_plan(const plan_options_t *options, run_t *run, vp_error
                                       .effort = options->effort,
                                       .sharing = options->sharing,
                                       .links = options->links,
+                                      .chunk_bytes = options->chunk_bytes,
                                       .by_dependencies = options->by_dependencies};
     vp_status_t status = open_catalog(options, &run->catalog, error);
     uint64_t start_ns;

@@ -224,13 +224,14 @@ START_TEST(length_and_bytes_agree)
     for (i = 0; i < 10000; i++) {
         uint64_t rate = 1 + demand_random(&state) % UINT64_C(100000000000);
         vp_way_t way = {.bytes_per_s = rate,
+                        .chunk_bytes = VP_CHUNK_BYTES,
                         .ticks_per_byte =
                             (uint64_t)(((vp_uint128_t)VP_NS_PER_S << VP_JOBS_RATE_BITS) / rate) +
                             1};
         uint64_t ticks = demand_random(&state) % (UINT64_C(1) << 40);
         uint64_t n_bytes = vp_way_bytes_in(&way, ticks);
 
-        ck_assert_uint_eq(n_bytes % VP_JOBS_CHUNK_BYTES, 0);
+        ck_assert_uint_eq(n_bytes % VP_CHUNK_BYTES, 0);
         ck_assert_msg(vp_way_ticks(&way, n_bytes) <= ticks,
                       "%" PRIu64 " bytes at %" PRIu64 " B/s take more than %" PRIu64 " ticks",
                       n_bytes, rate, ticks);

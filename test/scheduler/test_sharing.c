@@ -111,7 +111,8 @@ START_TEST(spreading_never_loads_the_fullest_link_much_more)
         uint32_t way;
         int step;
 
-        ck_assert_int_eq(vp_spread_nearest(&spread, catalog->model, bytes, VP_LINKS_IDEAL, &error),
+        ck_assert_int_eq(vp_spread_nearest(&spread, catalog->model, bytes, VP_LINKS_IDEAL,
+                                           VP_CHUNK_BYTES, &error),
                          VP_OK);
         for (step = 0; step < 2; step++) {
             for (k = 0; k < spread.n_ports; k++) {
@@ -271,6 +272,56 @@ START_TEST(contention_decides)
 }
 END_TEST
 
+/* Cuts at multiples of what the options say, in every form of plan. */
+START_TEST(blocks_are_cut_at_whole_chunks)
+{
+    static const uint64_t chunks[] = {1, 512, 65536, 1 << 20};
+    static const char *const planners[] = {"auto", "colour", "concurrent", "critical", "list"};
+    vp_catalog_t *catalog = machine_catalog(machine_find("r5080-bf3-1"));
+    uint64_t *bytes = demand_make(DEMAND_ZIPF, catalog->model->n_ranks, 3);
+    size_t c;
+    size_t p;
+    size_t i;
+
+    for (c = 0; c < sizeof(chunks) / sizeof(chunks[0]); c++) {
+        for (p = 0; p < sizeof(planners) / sizeof(planners[0]); p++) {
+            const vp_schedule_options_t options = {.alpha_ns = 1000, .chunk_bytes = chunks[c]};
+            vp_plan_t *plan = NULL;
+            vp_error_t error;
+
+            ck_assert_msg(vp_schedule_find(planners[p])(catalog, bytes, &options, &plan, &error) ==
+                              VP_OK,
+                          "%s", error.text);
+            ck_assert_int_eq(vp_plan_check(plan, catalog->model, bytes, 1000, &error), VP_OK);
+            for (i = 0; i < plan->n_lanes; i++) {
+                ck_assert_msg(plan->lanes[i].offset_bytes % chunks[c] == 0,
+                              "%s, chunks of %" PRIu64 ": a lane begins at %" PRIu64, planners[p],
+                              chunks[c], plan->lanes[i].offset_bytes);
+            }
+            vp_plan_destroy(plan);
+        }
+    }
+    free(bytes);
+    vp_catalog_destroy(catalog);
+}
+END_TEST
+
+START_TEST(odd_chunks_are_refused)
+{
+    vp_catalog_t *catalog = machine_catalog(machine_find("fig1-6"));
+    const vp_schedule_options_t options = {.chunk_bytes = 5000};
+    const uint64_t bytes[36] = {0, 1};
+    vp_plan_t *plan = NULL;
+    vp_error_t error;
+
+    ck_assert_int_eq(vp_schedule_concurrent(catalog, bytes, &options, &plan, &error), VP_ERR_USAGE);
+    ck_assert_int_eq(vp_schedule_list(catalog, bytes, &options, &plan, &error), VP_ERR_USAGE);
+    ck_assert_msg(strstr(error.text, "multiples of 5000 bytes") != NULL, "%s", error.text);
+    ck_assert_ptr_null(plan);
+    vp_catalog_destroy(catalog);
+}
+END_TEST
+
 START_TEST(unknown_profiles_are_refused)
 {
     vp_catalog_t *catalog = machine_catalog(machine_find("fig1-6"));
@@ -302,6 +353,8 @@ int main(void)
     tcase_add_test(tests, auto_on_random_machines);
     tcase_add_test(tests, auto_on_large_random_machines);
     tcase_add_test(tests, contention_decides);
+    tcase_add_test(tests, blocks_are_cut_at_whole_chunks);
+    tcase_add_test(tests, odd_chunks_are_refused);
     tcase_add_test(tests, unknown_profiles_are_refused);
     suite_add_tcase(suite, tests);
     runner = srunner_create(suite);

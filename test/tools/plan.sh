@@ -132,6 +132,13 @@ for option in effort execution port-sharing; do
     expect 2 --topology fig1-6 --demand "$data/fig1-6-zipf06.csv" --$option much
     has err "--$option does not take \"much\""
 done
+expect 0 --topology fig1-6 --demand "$data/fig1-6-zipf06.csv" --json --lanes --chunk 1048576
+sed -n 's/^      "offset_bytes": \([0-9]*\)$/\1/p' "$work/out" | awk '$1 % 1048576 { exit 1 }' ||
+    fail "a lane begins inside a chunk"
+expect 2 --topology fig1-6 --demand "$data/fig1-6-zipf06.csv" --chunk 3000
+has err "multiples of 3000 bytes"
+expect 2 --topology fig1-6 --demand "$data/fig1-6-zipf06.csv" --chunk -1
+has err "--chunk takes 1 to"
 expect 2 --topology fig1-6 --demand "$data/fig1-6-zipf06.csv" --links none
 has err "no contention profile \"none\""
 
