@@ -100,7 +100,7 @@ static vp_status_t discover(char **text_p, vp_model_t **model_p, vp_error_t *err
 {
     vp_hardware_t *machine = NULL;
     json_t *native = NULL;
-    vp_status_t status = vp_import_live(&machine, error);
+    vp_status_t status = vp_import_live(false, &machine, error);
 
     if (status == VP_OK) {
         status = vp_hardware_topology(machine, "live", &native, error);
