@@ -56,9 +56,10 @@ typedef struct play {
     vp_machine_t *machine;
     const vp_plan_t *plan;
     const vp_execute_options_t *options;
-    uint32_t preamble; /* gate that opens after planning; VP_NO_GATE */
-    port_t *ports;     /* [links] */
-    user_t *users;     /* of all ports */
+    uint64_t overhead_ns; /* of a lane */
+    uint32_t preamble;    /* gate that opens after planning; VP_NO_GATE */
+    port_t *ports;        /* [links] */
+    user_t *users;        /* of all ports */
     size_t n_users, capacity_users;
     uint32_t *queues; /* [n_ranks] */
 } play_t;
@@ -90,7 +91,7 @@ static vp_status_t add_lane(play_t *play, const vp_lane_t *lane, uint32_t gate, 
     vp_path_t path;
     vp_flow_t flow = {.source = lane->source,
                       .n_bytes = lane->n_bytes,
-                      .overhead_ns = play->options->alpha_ns,
+                      .overhead_ns = play->overhead_ns,
                       .gate = gate,
                       .queue = queue,
                       .step = lane->activation};
@@ -243,7 +244,11 @@ static vp_status_t prepare(play_t *play, vp_error_t *error)
 vp_status_t vp_execute_plan(vp_machine_t *machine, const vp_plan_t *plan,
                             const vp_execute_options_t *options, vp_error_t *error)
 {
-    play_t play = {.machine = machine, .plan = plan, .options = options, .preamble = VP_NO_GATE};
+    play_t play = {.machine = machine,
+                   .plan = plan,
+                   .options = options,
+                   .overhead_ns = options->alpha_ns,
+                   .preamble = VP_NO_GATE};
     vp_status_t status = prepare(&play, error);
 
     if (status != VP_OK) {
@@ -257,6 +262,7 @@ vp_status_t vp_execute_plan(vp_machine_t *machine, const vp_plan_t *plan,
         status = play_deps(&play, error);
         break;
     default:
+        play.overhead_ns -= options->saved_ns;
         status = play_queues(&play, error);
         break;
     }

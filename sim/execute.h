@@ -39,6 +39,8 @@ typedef struct vp_execute_options {
     vp_execution_t execution;
     uint64_t alpha_ns;    /* overhead of every lane */
     uint64_t preamble_ns; /* planning and exchange of counts, before the first lane */
+    uint64_t saved_ns;    /* <= alpha_ns: what a lane costs less that waits for no other rank:
+                             free and window */
 } vp_execute_options_t;
 
 /* Adds the plan's lanes to the machine's network; the caller runs it. */

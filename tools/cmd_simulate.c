@@ -126,6 +126,17 @@ static vp_status_t simulate_plan(run_t *run, const char *name,
     return status;
 }
 
+static vp_execute_options_t execute_options(const run_t *run)
+{
+    const vp_simulate_options_t *options = run->options;
+    uint64_t alpha_ns = options->has_alpha ? options->alpha_ns : run->model->alpha_ns;
+    uint64_t post_ns =
+        options->has_post && options->post_ns < alpha_ns ? options->post_ns : alpha_ns;
+
+    return (vp_execute_options_t){options->execution, alpha_ns,
+                                  options->planning_ns + options->exchange_ns, alpha_ns - post_ns};
+}
+
 static vp_status_t simulate_one(run_t *run, const char *name, const vp_schedule_file_t *file,
                                 const char *links, vp_error_t *error)
 {
@@ -135,9 +146,7 @@ static vp_status_t simulate_one(run_t *run, const char *name, const vp_schedule_
     vp_progress_t progress;
     vp_simulation_options_t simulation = {
         .machine = {links, options->rate_error_ppm, options->seed, options->exact},
-        .execute = {options->execution,
-                    options->has_alpha ? options->alpha_ns : run->model->alpha_ns,
-                    options->planning_ns + options->exchange_ns},
+        .execute = execute_options(run),
         .keep_flows = options->svg != NULL,
         .progress = vp_progress_show,
         .progress_context = &progress};

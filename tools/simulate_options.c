@@ -34,6 +34,7 @@ void vp_simulate_options_help(void)
         "  --links P,...          ideal, or contention profiles of the topology; all [ideal]\n"
         "  --execution MODE       plans: barrier, free or deps [deps]\n"
         "  --alpha-ns A           plans: overhead of a lane [the topology's]\n"
+        "  --post-ns P            plans: overhead of a lane that waits for no other rank [A]\n"
         "  --planning-ns T        plans: charge this before the first lane [0]\n"
         "  --exchange-ns T        plans: charge this for the exchange of counts [0]\n"
         "  --plan-links P         plans are made for this profile [the one that they run on]\n"
@@ -118,6 +119,7 @@ enum {
     LINKS,
     EXECUTION,
     ALPHA,
+    POST,
     PLANNING,
     EXCHANGE,
     PLAN_LINKS,
@@ -140,6 +142,7 @@ static const struct option known_options[] = {{"topology", required_argument, NU
                                               {"links", required_argument, NULL, LINKS},
                                               {"execution", required_argument, NULL, EXECUTION},
                                               {"alpha-ns", required_argument, NULL, ALPHA},
+                                              {"post-ns", required_argument, NULL, POST},
                                               {"planning-ns", required_argument, NULL, PLANNING},
                                               {"exchange-ns", required_argument, NULL, EXCHANGE},
                                               {"plan-links", required_argument, NULL, PLAN_LINKS},
@@ -205,6 +208,9 @@ static bool take_option(int option, const char *value, vp_simulate_options_t *op
     case ALPHA:
         options->has_alpha = true;
         return parse_u64(value, MAX_NS, &options->alpha_ns);
+    case POST:
+        options->has_post = true;
+        return parse_u64(value, MAX_NS, &options->post_ns);
     case PLANNING:
         return parse_u64(value, MAX_NS, &options->planning_ns);
     case EXCHANGE:

@@ -23,6 +23,8 @@ typedef struct vp_simulate_options {
     vp_execution_t execution;
     bool has_alpha;
     uint64_t alpha_ns;
+    bool has_post;
+    uint64_t post_ns; /* of a lane that waits for no other rank; at most alpha_ns counts */
     uint64_t planning_ns;
     uint64_t exchange_ns;
     uint64_t rate_error_ppm;

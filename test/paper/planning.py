@@ -43,10 +43,10 @@ def planning_cpu_ns(command):
 def measure(runner, topology, demand, links="ideal", repeats=REPEATS):
     """(lanes, time of the plan, fastest planning time) of `auto`."""
     words = ["--topology", topology, "--demand", demand, "--links", links]
-    words += ["--alpha-ns", str(run.LANE_NS)]
     plan = [runner.variopath, "plan", *words, "--scheduler", run.OURS, *HOW, "--json"]
+    plan += ["--alpha-ns", str(run.LANE_NS)]
     planning_ns = min(planning_cpu_ns(plan) for _ in range(repeats))
-    played = runner.ask("simulate", *words, "--algorithms", run.OURS)[0]
+    played = runner.ask("simulate", *words, "--algorithms", run.OURS, *run.OVERHEADS)[0]
     return played["flows"], played["time_ns"], planning_ns
 
 

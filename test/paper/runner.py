@@ -34,9 +34,11 @@ OURS = "auto"
 # What a call of ours pays before its first lane (docs/evaluation.md states both rules).
 EXCHANGE_STEP_NS = 2000
 COUNT_BYTES = 8
-# A lane costs what a two-sided message of a baseline costs: a put and the signal that
-# starts the lane behind it, twice put_overhead_ns of the shipped topologies.
+# What the same operations cost a baseline: a lane is a put, put_overhead_ns of the shipped
+# topologies, and where lanes of other ranks wait for it the signal that starts them.
 LANE_NS = 2000
+POST_NS = 1000
+OVERHEADS = ("--alpha-ns", str(LANE_NS), "--post-ns", str(POST_NS))
 # Rates of the NIC over which counts travel, bytes per nanosecond.
 EXCHANGE_BYTES_PER_NS = 47
 
@@ -188,7 +190,7 @@ def compare(
     bound = runner.ask("bound", *where)
     common = ["simulate", *where, "--links", ",".join(profiles), *options]
     others = runner.ask(*common, "--algorithms", ",".join(baselines))
-    ours = runner.ask(*common, "--algorithms", OURS, "--alpha-ns", str(LANE_NS))
+    ours = runner.ask(*common, "--algorithms", OURS, *OVERHEADS)
     rows = []
     n_ranks = len(read_demand(demand))
     for profile in profiles:
