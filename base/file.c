@@ -2,6 +2,7 @@
 #include "base/file.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,18 +59,22 @@ vp_status_t vp_file_read(const char *path, size_t max_bytes, char **data_p, size
                          vp_error_t *error)
 {
     struct stat facts;
-    FILE *stream = fopen(path, "rb");
+    bool is_input = strcmp(path, "-") == 0;
+    FILE *stream = is_input ? stdin : fopen(path, "rb");
     vp_status_t status;
 
     if (stream == NULL) {
         return io_error(error, "open", path, errno);
     }
-    if (fstat(fileno(stream), &facts) == 0 && S_ISDIR(facts.st_mode)) {
+    path = is_input ? "standard input" : path;
+    if (!is_input && fstat(fileno(stream), &facts) == 0 && S_ISDIR(facts.st_mode)) {
         (void)fclose(stream);
         return vp_error_set(error, VP_ERR_BAD_INPUT, "%s: is a directory; name a file", path);
     }
     status = read_stream(stream, path, max_bytes, data_p, n_bytes_p, error);
-    (void)fclose(stream);
+    if (!is_input) {
+        (void)fclose(stream);
+    }
     return status;
 }
 

@@ -13,7 +13,7 @@
 
 /*
  * Reads a regular file or a pipe of at most max_bytes into new memory (free it)
- * with a zero byte behind the last one. VP_ERR_IO: cannot be opened or read;
+ * with a zero byte behind the last one; "-" is standard input. VP_ERR_IO: cannot be opened or read;
  * VP_ERR_BAD_INPUT: larger than max_bytes, or a directory. Outputs are written
  * only on success.
  */

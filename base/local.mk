@@ -7,4 +7,4 @@ base_libvp_base_la_SOURCES = \
 	base/log.c base/log.h \
 	base/pool.c base/pool.h \
 	base/status.c base/status.h \
-	base/units.h
+	base/units.c base/units.h

@@ -58,4 +58,11 @@ static inline uint64_t vp_mul_sat(uint64_t a, uint64_t b)
     return b != 0 && a > UINT64_MAX / b ? UINT64_MAX : a * b;
 }
 
+/*
+ * A rate for people, in the unit that leaves digits before the point: "64.0
+ * GB/s", "50.0 MB/s", "900 B/s". text: VP_RATE_TEXT_BYTES.
+ */
+enum { VP_RATE_TEXT_BYTES = 32 };
+void vp_rate_text(uint64_t bytes_per_s, char *text);
+
 #endif

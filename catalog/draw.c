@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/units.h"
 #include "catalog/picture.h"
 #include "catalog/svg.h"
 
@@ -142,10 +143,12 @@ static void find_rows(vp_picture_t *picture)
 static void draw_row(const vp_picture_t *picture, int y, const char *kind, uint64_t bytes_per_s,
                      uint32_t n, const char *origin)
 {
+    char rate[VP_RATE_TEXT_BYTES];
+
+    vp_rate_text(bytes_per_s, rate);
     vp_svg_text(picture->writer, "row", VP_SVG_START, MARGIN, y, "%s", kind);
     vp_svg_text(picture->writer, "row", VP_SVG_END, MARGIN + 150, y, "x %" PRIu32, n);
-    vp_svg_text(picture->writer, "row", VP_SVG_END, MARGIN + 250, y, "%.1f GB/s",
-                vp_gigabytes(bytes_per_s));
+    vp_svg_text(picture->writer, "row", VP_SVG_END, MARGIN + 250, y, "%s", rate);
     vp_svg_text(picture->writer, "row", VP_SVG_START, MARGIN + 270, y, "%.100s", origin);
 }
 

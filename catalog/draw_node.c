@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/units.h"
 #include "catalog/picture.h"
 
 #include <inttypes.h>
@@ -175,10 +176,11 @@ static void draw_group(const vp_picture_t *picture, uint32_t group, bool is_belo
                 short_name(it->name, name, sizeof(name)));
     if (model->pair_begin[pair] < model->pair_begin[pair + 1]) {
         const vp_instance_t *inside = &model->instances[model->pair_begin[pair]];
+        char rate[VP_RATE_TEXT_BYTES];
 
-        vp_svg_text(picture->writer, "small", VP_SVG_MIDDLE, x + COLUMN / 2, top + 35,
-                    "%s %.1f GB/s", vp_path_kind_text(inside->kind),
-                    vp_gigabytes(inside->bytes_per_s));
+        vp_rate_text(inside->bytes_per_s, rate);
+        vp_svg_text(picture->writer, "small", VP_SVG_MIDDLE, x + COLUMN / 2, top + 35, "%s %s",
+                    vp_path_kind_text(inside->kind), rate);
     }
     top += SWITCH + SPACE;
     draw_chips(picture, it, x, top);

@@ -90,7 +90,8 @@ static vp_status_t resolve_file(const char *path, const vp_spec_choice_t *choice
     size_t n_bytes;
     vp_status_t status;
 
-    if (strpbrk(path, "/.") == NULL && access(path, F_OK) != 0 && errno == ENOENT) {
+    if (strpbrk(path, "/.") == NULL && strcmp(path, "-") != 0 && access(path, F_OK) != 0 &&
+        errno == ENOENT) {
         char shipped[256];
 
         list_shipped(shipped, sizeof(shipped));

@@ -37,7 +37,9 @@ static void print_help(void)
         "       variopath catalog diff FILE FILE [--json]\n"
         "Builds the catalog of a topology; shows one; verifies that one is sound, and made from\n"
         "that topology; or names the facts in which two differ. Exit code 1: not sound, or not\n"
-        "equal. TOPOLOGY is as for `variopath topology`, see `variopath topology --help`.\n"
+        "equal. TOPOLOGY is as for `variopath topology`, see `variopath topology --help`; FILE "
+        "may\n"
+        "be -, standard input.\n"
         "\n"
         "  -o, --output FILE      write the catalog there; - is standard output\n"
         "      --json             print one JSON object\n"
@@ -47,7 +49,7 @@ static void print_help(void)
         "      --max-steps N      budget of search steps [%" PRIu64 "]\n"
         "      --max-families N   budget of families [%" PRIu32 "]\n"
         "      --shapes           list every shape with its number of families\n"
-        "      --help             print this\n",
+        "  -h, --help             print this\n",
         VP_BUILD_MAX_STEPS, VP_BUILD_MAX_FAMILIES);
 }
 
@@ -515,12 +517,17 @@ int vp_command_catalog(int argc, char **argv)
                                                  {"help", no_argument, NULL, 'h'},
                                                  {NULL, 0, NULL, 0}};
     catalog_options_t options = {0};
+    vp_command_seen_t seen = {false};
     int option;
 
     opterr = 0;
-    while ((option = getopt_long(argc, argv, ":o:", long_options, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, ":ho:", long_options, NULL)) != -1) {
         int code;
 
+        if (vp_command_is_repeated(option, seen)) {
+            return vp_command_usage("catalog", "option \"%s\" stands there twice; give it once",
+                                    vp_command_option_text(argv));
+        }
         if (option == 'h') {
             print_help();
             return VP_EXIT_OK;

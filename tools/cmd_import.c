@@ -46,7 +46,7 @@ static void print_help(void)
         "  --live           discover this machine with hwloc\n"
         "  -o, --output OUT write the topology file, which every other command takes\n"
         "  --json           print one JSON object\n"
-        "  --help           print this\n");
+        "  -h, --help       print this\n");
 }
 
 /* "n01-3090" of "dir/n01-3090.xml", in characters that need no care anywhere. */
@@ -154,8 +154,7 @@ static vp_status_t import(const request_t *request, result_t *result, vp_error_t
     if (path == NULL) {
         return import_live(result, error);
     }
-    status = vp_file_read(strcmp(path, "-") == 0 ? "/dev/stdin" : path, MAX_FILE_BYTES, &text,
-                          &n_bytes, error);
+    status = vp_file_read(path, MAX_FILE_BYTES, &text, &n_bytes, error);
     if (status != VP_OK) {
         return status;
     }
@@ -260,12 +259,18 @@ int vp_command_topology_import(int argc, char **argv)
         {"output", required_argument, NULL, 'o'}, {"json", no_argument, NULL, 'j'},
         {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0}};
     request_t request = {.format = VP_IMPORT_AUTO};
+    vp_command_seen_t seen = {false};
     bool is_live = false;
     int option;
 
     opterr = 0;
     optind = 1;
-    while ((option = getopt_long(argc, argv, ":o:", options, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, ":ho:", options, NULL)) != -1) {
+        if (vp_command_is_repeated(option, seen)) {
+            return vp_command_usage("topology import",
+                                    "option \"%s\" stands there twice; give it once",
+                                    vp_command_option_text(argv));
+        }
         switch (option) {
         case 'f':
             if (!vp_import_format_parse(optarg, &request.format)) {

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/units.h"
 #include "catalog/advice.h"
 #include "catalog/draw.h"
 #include "catalog/topology.h"
@@ -48,7 +49,7 @@ static void print_help(void)
                  "\n"
                  "      --json      print one JSON object\n"
                  "      --svg FILE  draw the topology there instead; - is standard output\n"
-                 "      --help      print this\n");
+                 "  -h, --help      print this\n");
 }
 
 static int print_json(const vp_model_t *model)
@@ -68,11 +69,6 @@ static int print_json(const vp_model_t *model)
     return VP_EXIT_OK;
 }
 
-static double gigabytes(uint64_t bytes_per_s)
-{
-    return (double)bytes_per_s / 1e9;
-}
-
 static void print_instances(const vp_model_t *model)
 {
     uint32_t i;
@@ -81,10 +77,11 @@ static void print_instances(const vp_model_t *model)
     (void)printf("\n%" PRIu32 " path instances\n", model->n_instances);
     for (i = 0; i < model->n_instances; i++) {
         const vp_instance_t *it = &model->instances[i];
+        char rate[VP_RATE_TEXT_BYTES];
 
-        (void)printf("  %-4s  %s -> %s  %.1f GB/s", vp_path_kind_text(it->kind),
-                     model->groups[it->from_group].name, model->groups[it->to_group].name,
-                     gigabytes(it->bytes_per_s));
+        vp_rate_text(it->bytes_per_s, rate);
+        (void)printf("  %-4s  %s -> %s  %s", vp_path_kind_text(it->kind),
+                     model->groups[it->from_group].name, model->groups[it->to_group].name, rate);
         if (it->n_resources == 0) {
             (void)printf("  nothing shared, %" PRIu32 " at once", it->n_copies);
         }
@@ -98,14 +95,16 @@ static void print_instances(const vp_model_t *model)
 
 static void print_text(const vp_model_t *model)
 {
+    char rate[VP_RATE_TEXT_BYTES];
     uint32_t i;
 
     (void)printf("%s: %" PRIu32 " node%s, %" PRIu32 " ranks in %" PRIu32 " groups; %s rates, %s "
                  "transports\n",
                  model->name, model->n_nodes, model->n_nodes == 1 ? "" : "s", model->n_ranks,
                  model->n_groups, model->rates, model->transport);
-    (void)printf("GPU link %.1f GB/s (%s), %" PRIu64 " ns per activation\n",
-                 gigabytes(model->gpu_link_bytes_per_s), model->gpu_link_origin, model->alpha_ns);
+    vp_rate_text(model->gpu_link_bytes_per_s, rate);
+    (void)printf("GPU link %s (%s), %" PRIu64 " ns per activation\n", rate, model->gpu_link_origin,
+                 model->alpha_ns);
     (void)printf("\n%" PRIu32 " rank groups\n", model->n_groups);
     for (i = 0; i < model->n_groups; i++) {
         const vp_group_t *group = &model->groups[i];
@@ -115,16 +114,17 @@ static void print_text(const vp_model_t *model)
     }
     (void)printf("\n%" PRIu32 " NICs\n", model->n_nics);
     for (i = 0; i < model->n_nics; i++) {
-        (void)printf("  %s  of %s  %.1f GB/s\n", model->nics[i].name,
-                     model->groups[model->nics[i].group].name,
-                     gigabytes(model->nics[i].bytes_per_s));
+        vp_rate_text(model->nics[i].bytes_per_s, rate);
+        (void)printf("  %s  of %s  %s\n", model->nics[i].name,
+                     model->groups[model->nics[i].group].name, rate);
     }
     (void)printf("\n%" PRIu32 " shared resources\n", model->n_resources);
     for (i = 0; i < model->n_resources; i++) {
         const vp_resource_t *it = &model->resources[i];
 
-        (void)printf("  %-12s  %s  %.1f GB/s (%s)\n", vp_resource_kind_text(it->kind), it->name,
-                     gigabytes(it->bytes_per_s), it->origin);
+        vp_rate_text(it->bytes_per_s, rate);
+        (void)printf("  %-12s  %s  %s (%s)\n", vp_resource_kind_text(it->kind), it->name, rate,
+                     it->origin);
     }
     print_instances(model);
 }
@@ -248,13 +248,18 @@ int vp_command_topology(int argc, char **argv)
                                                  {"help", no_argument, NULL, 'h'},
                                                  {NULL, 0, NULL, 0}};
     topology_options_t options = {0};
+    vp_command_seen_t seen = {false};
     int option;
 
     if (argc > 1 && strcmp(argv[1], "import") == 0) {
         return vp_command_topology_import(argc - 1, argv + 1);
     }
     opterr = 0;
-    while ((option = getopt_long(argc, argv, ":", long_options, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, ":h", long_options, NULL)) != -1) {
+        if (vp_command_is_repeated(option, seen)) {
+            return vp_command_usage("topology", "option \"%s\" stands there twice; give it once",
+                                    vp_command_option_text(argv));
+        }
         switch (option) {
         case 'j':
             options.is_json = true;

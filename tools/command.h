@@ -6,6 +6,8 @@
 #ifndef VP_TOOLS_COMMAND_H
 #define VP_TOOLS_COMMAND_H
 
+#include <stdbool.h>
+
 #include "base/status.h"
 
 /* Exit codes, documented for users. */
@@ -32,5 +34,15 @@ int vp_command_fail(const vp_error_t *error);
 /* Prints a usage message built from the format, points to --help, returns VP_EXIT_BAD_INPUT. */
 int vp_command_usage(const char *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/*
+ * Options of getopt_long that a command line has so far, false at its start:
+ * was this one there before? One that takes a place of its own twice hides a
+ * mistake. Only options that are characters other than ':' and '?' count.
+ */
+typedef bool vp_command_seen_t[128];
+bool vp_command_is_repeated(int option, vp_command_seen_t seen);
+/* The option that getopt_long has just read, as it was written, for messages. */
+const char *vp_command_option_text(char **argv);
 
 #endif

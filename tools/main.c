@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tools/command.h"
 
@@ -76,6 +77,24 @@ static int finish(int code)
     return code;
 }
 
+bool vp_command_is_repeated(int option, vp_command_seen_t seen)
+{
+    bool is_repeated = false;
+
+    if (option > 0 && option < 128 && option != ':' && option != '?') {
+        is_repeated = seen[option];
+        seen[option] = true;
+    }
+    return is_repeated;
+}
+
+const char *vp_command_option_text(char **argv)
+{
+    /* A value may be a word of its own behind the option. */
+    return optarg != NULL && optarg == argv[optind - 1] && optind > 1 ? argv[optind - 2]
+                                                                      : argv[optind - 1];
+}
+
 int main(int argc, char **argv)
 {
     size_t i;
@@ -84,7 +103,8 @@ int main(int argc, char **argv)
         print_help(stderr);
         return VP_EXIT_BAD_INPUT;
     }
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0) {
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
+        strcmp(argv[1], "help") == 0) {
         print_help(stdout);
         return finish(VP_EXIT_OK);
     }

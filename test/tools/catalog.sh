@@ -185,6 +185,27 @@ for machine in r5080-bf3:nodes=128 r5090-bf3:nodes=64 l20-cx7:nodes=128 r5080-cx
     has out "sound and made from $machine; generated"
 done
 
+# Standard input, help by a letter, options that stand there twice.
+run 0 catalog show - <"$work/one.vpc"
+has out "3 shapes, 6 families"
+run 0 topology show - <"${srcdir:-.}/test/mca/four.json"
+for verb in "catalog" "catalog build" "topology" "topology import"; do
+    run 0 $verb -h
+    has out "Usage: variopath ${verb%% *}"
+done
+run 0 -h
+has out "Usage: variopath"
+refused 2 "\"-o\" stands there twice" catalog build fig1-6 -o "$work/a.vpc" -o "$work/b.vpc"
+refused 2 "\"--json\" stands there twice" catalog show "$work/one.vpc" --json --json
+refused 2 "\"--svg=$work/b\" stands there twice" topology show fig1-6 --svg "$work/a" --svg="$work/b"
+[ ! -e "$work/a.vpc" ] || fail "a repeated -o wrote a file"
+
+# Rates far from the usual ones.
+run 0 topology show "synthetic:pix=0.005,pxb=0.000002,nic=0.25"
+has out "5.0 MB/s"
+has out "2.0 kB/s"
+has out "250.0 MB/s"
+
 # Which facts differ.
 run 0 catalog verify "$work/one.vpc"
 has out "sound; exhaustive"

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/array.h"
@@ -220,6 +221,75 @@ START_TEST(file_write_leaves_nothing_partial)
 }
 END_TEST
 
+/* A pipe is written in place, as is whatever a symbolic link leads to replaced there. */
+START_TEST(file_write_in_place)
+{
+    const char *pipe_path = in_directory("pipe");
+    char path[256];
+    vp_error_t error;
+    struct stat facts;
+    char *data = NULL;
+    size_t n_bytes = 0;
+    int status;
+
+    (void)snprintf(path, sizeof(path), "%s", pipe_path);
+    ck_assert_int_eq(mkfifo(path, 0600), 0);
+    if (fork() == 0) {
+        _exit(vp_file_write(path, "through", 7, &error) == VP_OK ? 0 : 1);
+    }
+    ck_assert_int_eq(vp_file_read(path, 100, &data, &n_bytes, &error), VP_OK);
+    ck_assert_int_gt(wait(&status), 0);
+    ck_assert_int_eq(status, 0);
+    ck_assert_uint_eq(n_bytes, 7);
+    ck_assert_str_eq(data, "through");
+    free(data);
+    ck_assert_int_eq(lstat(path, &facts), 0);
+    ck_assert(S_ISFIFO(facts.st_mode));
+    ck_assert_int_eq(count_files(), 1);
+    ck_assert_int_eq(unlink(path), 0);
+    ck_assert_int_eq(vp_file_write("/dev/null", "data", 4, &error), VP_OK);
+    ck_assert_int_eq(lstat("/dev/null", &facts), 0);
+    ck_assert(S_ISCHR(facts.st_mode));
+    ck_assert_int_eq(vp_file_write("/dev/full", "data", 4, &error), VP_ERR_IO);
+}
+END_TEST
+
+START_TEST(file_read_takes_standard_input)
+{
+    vp_error_t error;
+    char *data = NULL;
+    size_t n_bytes = 0;
+    int ends[2];
+
+    ck_assert_int_eq(pipe(ends), 0);
+    ck_assert_int_eq(write(ends[1], "typed", 5), 5);
+    ck_assert_int_eq(close(ends[1]), 0);
+    ck_assert_int_eq(dup2(ends[0], STDIN_FILENO), STDIN_FILENO);
+    ck_assert_int_eq(vp_file_read("-", 5, &data, &n_bytes, &error), VP_OK);
+    ck_assert_uint_eq(n_bytes, 5);
+    ck_assert_str_eq(data, "typed");
+    free(data);
+}
+END_TEST
+
+START_TEST(rates_have_digits_before_the_point)
+{
+    static const struct {
+        uint64_t bytes_per_s;
+        const char *text;
+    } rows[] = {{64000000000, "64.0 GB/s"}, {1000000000, "1.0 GB/s"}, {999000000, "999.0 MB/s"},
+                {50000000, "50.0 MB/s"},    {1500, "1.5 kB/s"},       {999, "999 B/s"}};
+    size_t i;
+
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        char text[VP_RATE_TEXT_BYTES];
+
+        vp_rate_text(rows[i].bytes_per_s, text);
+        ck_assert_str_eq(text, rows[i].text);
+    }
+}
+END_TEST
+
 START_TEST(file_read_is_bounded)
 {
     vp_error_t error;
@@ -359,7 +429,10 @@ int main(void)
     tcase_add_checked_fixture(files, make_directory, remove_directory);
     tcase_add_test(files, file_round_trip);
     tcase_add_test(files, file_write_leaves_nothing_partial);
+    tcase_add_test(files, file_write_in_place);
+    tcase_add_test(files, file_read_takes_standard_input);
     tcase_add_test(files, file_read_is_bounded);
+    tcase_add_test(files, rates_have_digits_before_the_point);
     suite_add_tcase(suite, memory);
     suite_add_tcase(suite, files);
     srunner_run_all(runner, CK_NORMAL);
