@@ -12,6 +12,7 @@ engine_tests = \
 	test/engine/test_engine_threads \
 	test/engine/test_engine_trace \
 	test/engine/test_lanes \
+	test/engine/test_place \
 	test/engine/test_record \
 	test/engine/test_waits
 check_PROGRAMS += $(engine_tests)
@@ -36,6 +37,11 @@ engine_test_helpers = \
 	test/engine/small_model.c test/engine/small_model.h
 engine_test_rotations = test/engine/planner_fake.c test/engine/planner_fake.h
 engine_test_lanes = test/engine/lanes_fake.c test/engine/lanes_fake.h
+
+test_engine_test_place_SOURCES = test/engine/test_place.c test/engine/small_model.c \
+	test/engine/small_model.h
+test_engine_test_place_CPPFLAGS = $(engine_test_cppflags)
+test_engine_test_place_LDADD = $(engine_test_ldadd) $(UCX_LIBS) $(CHECK_LIBS)
 
 test_engine_test_lanes_SOURCES = test/engine/test_lanes.c test/engine/ranks.c test/engine/ranks.h
 test_engine_test_lanes_CPPFLAGS = $(engine_test_cppflags)
