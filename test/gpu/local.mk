@@ -1,12 +1,12 @@
 # Device buffers, with whatever driver is there: the emulated one under `make check`,
 # a real one in run.sh.
 EXTRA_DIST += test/gpu/run.sh test/gpu/staging.sh test/gpu/carried.sh test/gpu/four.json \
-	test/gpu/links.py test/gpu/demo.sh
+	test/gpu/links.py test/gpu/demo.sh test/gpu/places.sh
 if VP_WITH_CUDA
 if VP_WITH_COMPONENT
 check_PROGRAMS += test/gpu/buffers
 check_LTLIBRARIES += test/gpu/meter.la
-TESTS += test/gpu/carried.sh test/gpu/demo.sh test/gpu/staging.sh
+TESTS += test/gpu/carried.sh test/gpu/places.sh test/gpu/demo.sh test/gpu/staging.sh
 endif
 endif
 test_gpu_buffers_SOURCES = test/gpu/buffers.c test/gpu/gpu.c test/gpu/gpu.h \
