@@ -1,6 +1,7 @@
 if VP_WITH_CHECK
 if VP_WITH_LIBXML2
-IMPORT_TESTS = test/import/test_golden test/import/test_tables test/import/test_broken
+IMPORT_TESTS = test/import/test_golden test/import/test_tables test/import/test_broken \
+	test/import/test_job
 if VP_WITH_HWLOC
 IMPORT_TESTS += test/import/test_discover
 endif
@@ -16,6 +17,10 @@ test_import_test_discover_SOURCES = test/import/test_discover.c test/import/samp
 	test/import/samples.h
 test_import_test_discover_CPPFLAGS = $(IMPORT_TEST_CPPFLAGS)
 test_import_test_discover_LDADD = $(IMPORT_TEST_LDADD)
+test_import_test_job_SOURCES = test/import/test_job.c test/import/samples.c \
+	test/import/samples.h
+test_import_test_job_CPPFLAGS = $(IMPORT_TEST_CPPFLAGS)
+test_import_test_job_LDADD = $(IMPORT_TEST_LDADD)
 test_import_test_golden_SOURCES = test/import/test_golden.c test/import/samples.c \
 	test/import/samples.h
 test_import_test_golden_CPPFLAGS = $(IMPORT_TEST_CPPFLAGS)
