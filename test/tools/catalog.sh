@@ -188,7 +188,7 @@ done
 # Standard input, help by a letter, options that stand there twice.
 run 0 catalog show - <"$work/one.vpc"
 has out "3 shapes, 6 families"
-run 0 topology show -:transports=local <"${srcdir:-.}/test/mca/four.json"
+run 0 topology show -- -:transports=local <"${srcdir:-.}/test/mca/four.json"
 for verb in "catalog" "catalog build" "topology" "topology import"; do
     run 0 $verb -h
     has out "Usage: variopath ${verb%% *}"
