@@ -34,6 +34,7 @@ scheduler_libvp_scheduler_la_SOURCES = \
 	scheduler/plan.c scheduler/plan.h \
 	scheduler/plan_check.c \
 	scheduler/plan_time.c \
+	scheduler/prefix.c \
 	scheduler/remaining.c scheduler/remaining.h \
 	scheduler/schedule.c scheduler/schedule.h \
 	scheduler/scores.c scheduler/scores.h \

@@ -117,6 +117,25 @@ vp_status_t vp_schedule_auto(const vp_catalog_t *catalog, const uint64_t *demand
                              const vp_schedule_options_t *options, vp_plan_t **plan_p,
                              vp_error_t *error) VP_MUST_CHECK;
 
+/*
+ * Incremental planning. The prefix is the first activation of a plan, found by
+ * looking at a few pairs of each source, so that lanes may start while the rest
+ * is planned: O(ranks * instances of a pair) beside reading the demand. It is
+ * a plan of a part of the demand. Pairs must have paths. VP_ERR_USAGE: a chunk
+ * that is none; VP_ERR_NO_MEMORY.
+ *
+ * vp_schedule_after plans what the prefix leaves and puts the prefix in front:
+ * one plan of the whole demand, whose first lanes of each source are the
+ * prefix's. Errors as for the planner.
+ */
+vp_status_t vp_schedule_prefix(const vp_model_t *model, const uint64_t *demand_bytes,
+                               const vp_schedule_options_t *options, vp_plan_t **prefix_p,
+                               vp_error_t *error) VP_MUST_CHECK;
+vp_status_t vp_schedule_after(const vp_plan_t *prefix, vp_schedule_fn_t planner,
+                              const vp_catalog_t *catalog, const uint64_t *demand_bytes,
+                              const vp_schedule_options_t *options, vp_plan_t **plan_p,
+                              vp_error_t *error) VP_MUST_CHECK;
+
 /* Looks a planner up by its name ("paper", "auto"); NULL when unknown. */
 vp_schedule_fn_t vp_schedule_find(const char *name);
 /* Names for usage messages, comma-separated, static storage. */

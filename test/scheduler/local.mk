@@ -33,6 +33,7 @@ scheduler_tests = \
 	test/scheduler/test_list \
 	test/scheduler/test_paper \
 	test/scheduler/test_plan \
+	test/scheduler/test_prefix \
 	test/scheduler/test_properties \
 	test/scheduler/test_rates \
 	test/scheduler/test_remaining \
@@ -95,4 +96,8 @@ test_scheduler_test_properties_SOURCES = test/scheduler/test_properties.c \
 	test/scheduler/random_machines.c test/scheduler/random_machines.h
 test_scheduler_test_properties_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 test_scheduler_test_properties_LDADD = $(scheduler_test_libraries)
+test_scheduler_test_prefix_SOURCES = test/scheduler/test_prefix.c \
+	test/scheduler/random_machines.c test/scheduler/random_machines.h
+test_scheduler_test_prefix_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+test_scheduler_test_prefix_LDADD = $(scheduler_test_libraries)
 endif
