@@ -9,6 +9,7 @@ bound. The table (Markdown) goes to --output, raw results to --json; progress go
 import argparse
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -85,18 +86,17 @@ class Bench:
         return json.loads(text)[0]["time_ns"] / 1e9
 
     def bound(self, demand):
-        text = self.tool(
-            "plan", "--topology", self.topology, "--demand", demand, "--alpha-ns", "0", "--json"
-        )
-        return json.loads(text)["bound_ns"] / 1e9
+        text = self.tool("bound", "--topology", self.topology, "--demand", demand, "--json")
+        return json.loads(text)["lp_ns"] / 1e9
 
     def contenders(self, jobs, pattern, demand):
         """[(name, arguments of mpirun, arguments of the program, prediction in s or None)]"""
         given = ["--demand", demand]
         ours = OURS + ["--mca", "coll_variopath_catalog", jobs.path("catalog")]
         found = []
-        for mode in self.options.modes:
-            execution = {"auto": "free", "barrier": "barrier", "deps": "deps"}.get(mode, "free")
+        for mode in self.options.modes or modes(jobs):
+            # The simulator knows the modes by the same names, and "auto" as its default.
+            execution = None if mode == "auto" else mode
             found.append(
                 (
                     f"VarioPath {mode}",
@@ -177,15 +177,32 @@ class Bench:
                 )
 
 
-def has_pml_ucx(jobs):
-    done = subprocess.run(
-        [os.environ.get("VP_OMPI_INFO", "ompi_info")],
+def ompi_info(environment, *arguments):
+    return subprocess.run(
+        [os.environ.get("VP_OMPI_INFO", "ompi_info"), *arguments],
         text=True,
         capture_output=True,
-        env=jobs.environment,
+        env=environment,
         check=False,
+    ).stdout
+
+
+def has_pml_ucx(jobs):
+    return "MCA pml: ucx" in ompi_info(jobs.environment)
+
+
+def modes(jobs):
+    """Every synchronisation mode that the component's parameter tells of, its default first."""
+    told = ompi_info(
+        jobs.component_environment(), "--param", "coll", "variopath", "--level", "9", "--parsable"
     )
-    return "MCA pml: ucx" in done.stdout
+    help_text = re.search(r"variopath_sync:help:(.*)", told)
+    # "MODE (what it does), ..., MODE (what it does) or auto (default: auto)"
+    found = re.findall(r"(\w+) \(", help_text.group(1)) if help_text else []
+    default = re.search(r"\(default: (\w+)\)", help_text.group(1)) if found else None
+    if default is None or default.group(1) not in found:
+        raise Refused("ompi_info does not tell the component's modes; name them with --modes")
+    return sorted(found, key=lambda mode: (mode != default.group(1), found.index(mode)))
 
 
 def milliseconds(seconds):
@@ -265,8 +282,7 @@ def parse():
     parser.add_argument(
         "--modes",
         type=lambda text: text.split(","),
-        default=["auto", "free", "barrier"],
-        help="values of coll_variopath_sync [auto,free,barrier]",
+        help="values of coll_variopath_sync [all that the component tells of]",
     )
     parser.add_argument("--contenders", type=lambda text: text.split(";"), help="A;B;... [all]")
     parser.add_argument("--output", default="-")
