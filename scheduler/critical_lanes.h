@@ -9,7 +9,7 @@
 
 #include "scheduler/jobs.h"
 
-enum { VP_SHARE_BITS = 16, VP_SHARE_ONE = 1 << VP_SHARE_BITS };
+enum { VP_SHARE_BITS = 16, VP_SHARE_ONE = 1 << VP_SHARE_BITS, VP_LANE_ENDS = 2 };
 
 typedef struct vp_critical_lane {
     uint64_t ticks; /* that what is left of the job takes on this way, scaled */
@@ -18,7 +18,7 @@ typedef struct vp_critical_lane {
     uint32_t share; /* of the job's bytes in the path split, in VP_SHARE_ONE */
     uint32_t speed; /* of the way, over that of the job's fastest, in VP_SHARE_ONE */
     uint32_t n_ports;
-    uint32_t ports[VP_JOBS_MAX_PORTS]; /* numbered densely */
+    uint32_t ports[VP_JOBS_MAX_PORTS]; /* numbered densely; first the ends, which are ranks' */
 } vp_critical_lane_t;
 
 typedef struct vp_lanes {

@@ -19,7 +19,7 @@ typedef struct bundle {
     uint32_t n_ways;
     uint32_t count;
     uint64_t ticks;   /* on their first way */
-    uint64_t stretch; /* mean length over that on the first way, in ONE */
+    uint64_t fastest; /* length over that on the first way, of the fastest, in ONE */
     uint64_t price;   /* of their ranks, by ticks, in 1 / ONE */
 } bundle_t;
 
@@ -84,6 +84,7 @@ static void bundle_lane(split_t *split, const vp_critical_lane_t *lane)
 
     if (lane->way == job->first_way) {
         bundle->n_ways = job->n_ways;
+        bundle->fastest = ONE;
         bundle->ticks += lane->ticks;
         bundle->count++;
     }
@@ -94,6 +95,9 @@ static void bundle_lane(split_t *split, const vp_critical_lane_t *lane)
         split->share[lane->way] = ONE / job->n_ways;
         split->slowness[lane->way] =
             slowness(ways[lane->way].ticks_per_byte, ways[job->first_way].ticks_per_byte);
+    }
+    if (split->slowness[lane->way] < bundle->fastest) {
+        bundle->fastest = split->slowness[lane->way];
     }
 }
 
@@ -116,23 +120,21 @@ static void collect(split_t *split)
     }
 }
 
-/* Loads of what lies between ranks, and how much longer lanes take than on their first way. */
+/* Loads of what lies between ranks. */
 static void load_ways(split_t *split, uint32_t first_way)
 {
-    bundle_t *bundle = &split->bundles[first_way];
+    const bundle_t *bundle = &split->bundles[first_way];
     uint32_t w;
     uint32_t i;
 
-    bundle->stretch = 0;
     for (w = first_way; w < first_way + bundle->n_ways; w++) {
         const vp_critical_lane_t *lane = split->example[w];
         uint64_t ticks = (bundle->ticks * split->slowness[w] >> VP_SHARE_BITS) +
                          bundle->count * split->lanes->alpha;
 
-        for (i = 2; i < lane->n_ports; i++) {
+        for (i = VP_LANE_ENDS; i < lane->n_ports; i++) {
             split->price[lane->ports[i]] += ticks * split->share[w] >> VP_SHARE_BITS;
         }
-        bundle->stretch += split->slowness[w] * split->share[w] >> VP_SHARE_BITS;
     }
 }
 
@@ -154,7 +156,7 @@ static uint64_t set_loads(split_t *split)
     for (l = split->first; l < lanes->n_lanes; l += job_of(split, &lanes->lanes[l])->n_ways) {
         const vp_critical_lane_t *lane = &lanes->lanes[l];
         uint64_t ticks =
-            (lane->ticks * split->bundles[lane->way].stretch >> VP_SHARE_BITS) + lanes->alpha;
+            (lane->ticks * split->bundles[lane->way].fastest >> VP_SHARE_BITS) + lanes->alpha;
 
         split->price[lane->ports[0]] += ticks;
         split->price[lane->ports[1]] += ticks;
@@ -209,7 +211,7 @@ static void move(split_t *split, uint32_t first_way, uint32_t round)
         const vp_critical_lane_t *lane = split->example[first_way + w];
         uint64_t cost = ranks;
 
-        for (i = 2; i < lane->n_ports; i++) {
+        for (i = VP_LANE_ENDS; i < lane->n_ports; i++) {
             cost += split->price[lane->ports[i]];
         }
         /* A slow way loads its ports for longer. */
