@@ -5,6 +5,7 @@
 
 #include "base/array.h"
 #include "base/units.h"
+#include "scheduler/alignment_cuts.h"
 #include "scheduler/demand_check.h"
 
 /* Jobs that cannot avoid a port, with their least times, longest first. */
@@ -20,6 +21,7 @@ typedef struct alignment {
     size_t n_ports;
     size_t max_jobs;
     port_t *ports;
+    vp_cuts_t cuts;
     uint64_t *length; /* [2 * max_jobs + 1] least length of the activation of each rank */
 } alignment_t;
 
@@ -31,6 +33,7 @@ static void release(alignment_t *alignment)
         free(alignment->ports[p].sum);
         free(alignment->ports[p].ns);
     }
+    vp_cuts_release(&alignment->cuts);
     free(alignment->length);
     free(alignment->ports);
 }
@@ -162,6 +165,7 @@ static void set_lengths(alignment_t *alignment, size_t n)
             alignment->length[j] = ns > alignment->length[j] ? ns : alignment->length[j];
         }
     }
+    vp_cuts_raise(&alignment->cuts, n, alignment->length);
 }
 
 /* Least total length of n activations, n at least as many as any port has jobs. */
@@ -220,9 +224,14 @@ vp_status_t vp_alignment_bound(const vp_model_t *model, const uint64_t *demand_b
     uint64_t ns = bound->bound_ns;
 
     if (alpha_ns > 0 && bound->kmin > 0) {
-        if (!init(&alignment, model, demand_bytes)) {
+        vp_status_t status = vp_cuts_init(&alignment.cuts, model, demand_bytes, error);
+
+        if (status == VP_OK && !init(&alignment, model, demand_bytes)) {
+            status = vp_error_no_memory(error, "an alignment bound");
+        }
+        if (status != VP_OK) {
             release(&alignment);
-            return vp_error_no_memory(error, "an alignment bound");
+            return status;
         }
         ns = search(&alignment, alpha_ns, bound);
     }

@@ -1,6 +1,7 @@
 noinst_LTLIBRARIES += scheduler/libvp_scheduler.la
 scheduler_libvp_scheduler_la_SOURCES = \
 	scheduler/alignment.c scheduler/alignment.h \
+	scheduler/alignment_cuts.c scheduler/alignment_cuts.h \
 	scheduler/assign.c scheduler/assign.h \
 	scheduler/auto.c \
 	scheduler/binding.c scheduler/binding.h \

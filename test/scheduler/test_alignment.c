@@ -54,6 +54,38 @@ START_TEST(two_ranks_that_do_not_align)
 }
 END_TEST
 
+/*
+ * Two ways from one group to the other, at 64 and 50 GB/s, and sixteen pairs of
+ * 50 MB between them. Eight activations have no lane to spare, so that each has
+ * a pair on the slow way, for 1 ms; LP + alpha * Kmin sees 800 MB at 114 GB/s.
+ */
+START_TEST(two_ways_of_different_rates)
+{
+    static const uint64_t pair_bytes = 50000000;
+    vp_catalog_t *catalog = machine_catalog(machine_find("r5080-bf3-1"));
+    const vp_model_t *model = catalog->model;
+    uint64_t *bytes = demand_make(DEMAND_ZERO, model->n_ranks, 1);
+    uint64_t simple_ns;
+    uint32_t source;
+    uint32_t destination;
+
+    for (source = 0; source < model->n_ranks; source++) {
+        for (destination = 0; destination < model->n_ranks; destination++) {
+            if (model->rank_group[source] == 0 && model->rank_group[destination] == 1) {
+                bytes[(size_t)source * model->n_ranks + destination] = pair_bytes;
+            }
+        }
+    }
+    ck_assert_uint_eq(bound_of(model, bytes, 1000000, &simple_ns), 8000000 + 8000000);
+    ck_assert_uint_le(simple_ns, 8000000 + 7017543);
+    ck_assert_uint_ge(simple_ns, 8000000 + 7000000);
+    /* Cheap activations make it worth while to split. */
+    ck_assert_uint_le(bound_of(model, bytes, 10000, &simple_ns), simple_ns + 8 * 10000);
+    free(bytes);
+    vp_catalog_destroy(catalog);
+}
+END_TEST
+
 START_TEST(nothing_to_send)
 {
     vp_catalog_t *catalog = machine_catalog(machine_find("fig1-6"));
@@ -66,7 +98,7 @@ START_TEST(nothing_to_send)
 }
 END_TEST
 
-static void check_random(uint64_t seed, uint32_t n_rounds, uint32_t max_ranks)
+static void check_random(uint64_t seed, uint32_t n_rounds, uint32_t max_ranks, vp_effort_t effort)
 {
     static const uint64_t alphas[] = {1000, 10000, 100000, 1000000};
     uint64_t state = seed;
@@ -76,7 +108,8 @@ static void check_random(uint64_t seed, uint32_t n_rounds, uint32_t max_ranks)
     for (i = 0; i < n_rounds; i++) {
         vp_catalog_t *catalog = random_machine(&state, max_ranks);
         uint64_t *bytes = random_demand(&state, catalog->model->n_ranks);
-        const vp_schedule_options_t options = {.alpha_ns = alphas[demand_random(&state) % 4]};
+        const vp_schedule_options_t options = {.alpha_ns = alphas[demand_random(&state) % 4],
+                                               .effort = effort};
         vp_plan_t *plan = NULL;
         vp_error_t error;
         uint64_t simple_ns;
@@ -98,8 +131,9 @@ static void check_random(uint64_t seed, uint32_t n_rounds, uint32_t max_ranks)
 
 START_TEST(below_every_plan)
 {
-    check_random(21, 1500, 12);
-    check_random(22, 40, 48);
+    check_random(21, 1500, 12, VP_EFFORT_CALL);
+    check_random(22, 40, 48, VP_EFFORT_CALL);
+    check_random(23, 100, 8, VP_EFFORT_THOROUGH);
 }
 END_TEST
 
@@ -112,6 +146,7 @@ int main(void)
 
     tcase_set_timeout(tests, 600);
     tcase_add_test(tests, two_ranks_that_do_not_align);
+    tcase_add_test(tests, two_ways_of_different_rates);
     tcase_add_test(tests, nothing_to_send);
     tcase_add_test(tests, below_every_plan);
     suite_add_tcase(suite, tests);
