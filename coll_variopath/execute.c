@@ -399,6 +399,9 @@ void vp_execute(vp_engine_t *engine, vp_work_t *work, vp_trouble_t *trouble_p, v
     if (run.n_to_come > 0) {
         engine->around.abandon(engine->around.context);
     }
+    if (run.alone) {
+        vp_lanes_retire(engine->lanes);
+    }
     vp_counter_add(&engine->counters->n_activations, run.program->plan->n_activations);
     *trouble_p = run.trouble;
 }

@@ -298,6 +298,19 @@ void vp_lanes_path_replace(vp_lanes_t *lanes, uint32_t path_class)
     }
 }
 
+void vp_lanes_retire(vp_lanes_t *lanes)
+{
+    uint32_t i;
+
+    vp_lanes_lock(lanes);
+    for (i = 0; i < lanes->n_paths; i++) {
+        if (lanes->paths[i].open) {
+            vp_lanes_path_replace(lanes, i);
+        }
+    }
+    vp_lanes_unlock(lanes);
+}
+
 static void free_addresses(vp_path_t *path)
 {
     vp_lane_address_t *address, *older;

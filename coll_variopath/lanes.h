@@ -155,6 +155,13 @@ vp_status_t vp_lanes_test(vp_lanes_t *lanes, vp_operation_t **operation_p, bool 
  */
 void vp_lanes_cancel(vp_lanes_t *lanes, vp_operation_t *operation);
 
+/*
+ * A peer does not answer, and memory that it may still write to goes back to its owner:
+ * all classes get new workers and addresses, as if something had been cancelled on each.
+ * Puts that need this process to move on do not arrive any more.
+ */
+void vp_lanes_retire(vp_lanes_t *lanes);
+
 /* Advances all open classes once; returns the number of events. Never blocks on a lock. */
 unsigned vp_lanes_progress(vp_lanes_t *lanes);
 

@@ -115,7 +115,8 @@ static void take(vp_run_t *run, const uint8_t *wire)
     known = signal.call == (uint32_t)run->engine->n_calls &&
             (signal.kind == VP_SIGNAL_ENDED ? take_end(run, signal.number)
                                             : take_meeting(run, signal.number, signal.round));
-    if (!known) {
+    /* Who waits for nobody any more may be ahead; what he knows counts. */
+    if (!known && signal.trouble.cause == VP_CAUSE_NONE) {
         vp_run_note_wait(run, VP_CAUSE_MEET, run->engine->rank, VP_ERR_INTERNAL);
     }
     vp_run_note(run, &signal.trouble);

@@ -27,6 +27,7 @@ void cluster_make(cluster_t *cluster, uint32_t n_ranks)
     cluster->options.scheduler = planner_name;
     cluster->options.timeout_ms = 10000;
     cluster->options.cache_plans = 3;
+    cluster->options.overlap_percent = 400;
     cluster->arena = ranks_share((size_t)n_ranks * ARENA_BYTES);
 }
 

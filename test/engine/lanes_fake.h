@@ -30,6 +30,7 @@ typedef struct lanes_fake_state {
     unsigned n_connects;
     unsigned n_regions;
     unsigned n_cancelled;
+    unsigned n_retired;
     int open_windows; /* not yet closed, and so on */
     int open_regions;
     int running;

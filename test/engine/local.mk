@@ -9,6 +9,8 @@ engine_tests = \
 	test/engine/test_engine_exchange \
 	test/engine/test_engine_fake \
 	test/engine/test_engine_faults \
+	test/engine/test_engine_kills \
+	test/engine/test_engine_kills_fake \
 	test/engine/test_engine_threads \
 	test/engine/test_engine_trace \
 	test/engine/test_lanes \
@@ -71,6 +73,16 @@ test_engine_test_engine_exchange_SOURCES = test/engine/test_engine_exchange.c \
 	$(engine_test_helpers) $(engine_test_rotations) $(engine_test_lanes)
 test_engine_test_engine_exchange_CPPFLAGS = $(engine_test_cppflags)
 test_engine_test_engine_exchange_LDADD = $(engine_test_ldadd) $(CHECK_LIBS)
+
+test_engine_test_engine_kills_SOURCES = test/engine/test_engine_kills.c $(engine_test_helpers) \
+	test/engine/planner_real.c
+test_engine_test_engine_kills_CPPFLAGS = $(engine_test_cppflags)
+test_engine_test_engine_kills_LDADD = $(engine_test_ldadd) $(UCX_LIBS) $(CHECK_LIBS)
+
+test_engine_test_engine_kills_fake_SOURCES = test/engine/test_engine_kills.c \
+	$(engine_test_helpers) $(engine_test_rotations) $(engine_test_lanes)
+test_engine_test_engine_kills_fake_CPPFLAGS = $(engine_test_cppflags)
+test_engine_test_engine_kills_fake_LDADD = $(engine_test_ldadd) $(CHECK_LIBS)
 
 test_engine_test_engine_trace_SOURCES = test/engine/test_engine_trace.c $(engine_test_helpers) \
 	$(engine_test_rotations) $(engine_test_lanes)

@@ -26,6 +26,7 @@ struct ranks_comm {
     uint32_t n_ranks;
     atomic_uint n_arrived;
     atomic_uint generation;
+    atomic_bool broken; /* a rank was killed: nobody is waited for any more */
     unsigned char slots[RANKS_MAX][SLOT_BYTES];
     mailbox_t mailboxes[RANKS_MAX];
 };
@@ -62,22 +63,35 @@ void ranks_comm_destroy(ranks_comm_t *comm)
     ranks_unshare(comm, sizeof(*comm));
 }
 
-void ranks_barrier(ranks_member_t *member)
+/* False: a rank was killed and will not come. */
+static bool meet(ranks_member_t *member)
 {
     ranks_comm_t *comm = member->comm;
     unsigned generation = atomic_load(&comm->generation);
 
+    if (atomic_load(&comm->broken)) {
+        return false; /* and is not counted among those who wait */
+    }
     if (atomic_fetch_add(&comm->n_arrived, 1) + 1 == comm->n_ranks) {
         atomic_store(&comm->n_arrived, 0);
         atomic_fetch_add(&comm->generation, 1);
-        return;
+        return true;
     }
     while (atomic_load(&comm->generation) == generation) {
+        if (atomic_load(&comm->broken)) {
+            return false;
+        }
         if (member->progress != NULL) {
             member->progress(member->progress_context);
         }
         (void)sched_yield();
     }
+    return true;
+}
+
+void ranks_barrier(ranks_member_t *member)
+{
+    (void)meet(member);
 }
 
 static bool injected(ranks_member_t *member)
@@ -95,12 +109,13 @@ static vp_status_t allgather(void *context, const void *send, void *receive, siz
     }
     RANKS_CHECK(n_bytes <= SLOT_BYTES, "record of %zu bytes is too long for the test", n_bytes);
     memcpy(member->comm->slots[member->rank], send, n_bytes);
-    ranks_barrier(member);
+    if (!meet(member)) {
+        return VP_ERR_TRANSPORT;
+    }
     for (rank = 0; rank < member->comm->n_ranks; rank++) {
         memcpy((char *)receive + rank * n_bytes, member->comm->slots[rank], n_bytes);
     }
-    ranks_barrier(member);
-    return VP_OK;
+    return meet(member) ? VP_OK : VP_ERR_TRANSPORT;
 }
 
 static vp_status_t alltoall(void *context, const void *send, void *receive, size_t n_bytes)
@@ -113,18 +128,20 @@ static vp_status_t alltoall(void *context, const void *send, void *receive, size
     }
     RANKS_CHECK(n_bytes * n_ranks <= SLOT_BYTES, "records of %zu bytes are too long", n_bytes);
     memcpy(member->comm->slots[member->rank], send, n_bytes * n_ranks);
-    ranks_barrier(member);
+    if (!meet(member)) {
+        return VP_ERR_TRANSPORT;
+    }
     for (rank = 0; rank < n_ranks; rank++) {
         memcpy((char *)receive + rank * n_bytes, member->comm->slots[rank] + member->rank * n_bytes,
                n_bytes);
     }
-    ranks_barrier(member);
-    return VP_OK;
+    return meet(member) ? VP_OK : VP_ERR_TRANSPORT;
 }
 
-static void enter(mailbox_t *mailbox)
+/* A rank that was killed inside leaves it closed for ever. */
+static void enter(ranks_comm_t *comm, mailbox_t *mailbox)
 {
-    while (atomic_flag_test_and_set(&mailbox->busy)) {
+    while (atomic_flag_test_and_set(&mailbox->busy) && !atomic_load(&comm->broken)) {
         (void)sched_yield();
     }
 }
@@ -137,7 +154,10 @@ static vp_status_t send_message(void *context, uint32_t peer, const void *messag
     if (++member->n_messages == member->fail_message) {
         return VP_ERR_TRANSPORT;
     }
-    enter(mailbox);
+    if (member->n_messages == member->lose_message) {
+        return VP_OK;
+    }
+    enter(member->comm, mailbox);
     RANKS_CHECK(mailbox->n_written - mailbox->n_read < MAILBOX_MESSAGES, "a mailbox is full");
     memcpy(mailbox->messages[mailbox->n_written++ % MAILBOX_MESSAGES], message, VP_MESSAGE_BYTES);
     atomic_flag_clear(&mailbox->busy);
@@ -149,7 +169,7 @@ static vp_status_t receive_message(void *context, void *message, bool *arrived_p
     ranks_member_t *member = context;
     mailbox_t *mailbox = &member->comm->mailboxes[member->rank];
 
-    enter(mailbox);
+    enter(member->comm, mailbox);
     *arrived_p = mailbox->n_read != mailbox->n_written;
     if (*arrived_p) {
         memcpy(message, mailbox->messages[mailbox->n_read++ % MAILBOX_MESSAGES], VP_MESSAGE_BYTES);
@@ -248,17 +268,37 @@ static bool reap_one(pid_t *pids, uint32_t n_ranks, int *signal_p)
     return good;
 }
 
-void ranks_run(uint32_t n_ranks, void (*body)(uint32_t rank, void *argument), void *argument)
+static void start_all(pid_t *pids, uint32_t n_ranks, void (*body)(uint32_t rank, void *argument),
+                      void *argument)
 {
-    pid_t pids[RANKS_MAX];
-    uint32_t rank, n_good = 0;
-    int first_signal = 0;
+    uint32_t rank;
 
     messages = ranks_share(RANKS_MAX * sizeof(*messages));
     for (rank = 0; rank < n_ranks; rank++) {
         pids[rank] = start_rank(rank, body, argument);
         ck_assert_int_gt(pids[rank], 0);
     }
+}
+
+/* The first message of a failed rank fails the test. */
+static void check_messages(uint32_t n_ranks)
+{
+    uint32_t rank;
+
+    for (rank = 0; rank < n_ranks; rank++) {
+        if (messages[rank][0] != '\0') {
+            ck_abort_msg("%s", messages[rank]);
+        }
+    }
+}
+
+void ranks_run(uint32_t n_ranks, void (*body)(uint32_t rank, void *argument), void *argument)
+{
+    pid_t pids[RANKS_MAX];
+    uint32_t rank, n_good = 0;
+    int first_signal = 0;
+
+    start_all(pids, n_ranks, body, argument);
     for (rank = 0; rank < n_ranks; rank++) {
         int ended_by = 0;
 
@@ -267,12 +307,31 @@ void ranks_run(uint32_t n_ranks, void (*body)(uint32_t rank, void *argument), vo
             first_signal = ended_by == 0 ? -1 : ended_by;
         }
     }
-    for (rank = 0; rank < n_ranks; rank++) {
-        if (messages[rank][0] != '\0') {
-            ck_abort_msg("%s", messages[rank]);
-        }
-    }
+    check_messages(n_ranks);
     ck_assert_msg(n_good == n_ranks, "a rank was ended by signal %d (%s)", first_signal,
                   first_signal == SIGALRM ? "it hung" : "it crashed");
+    ranks_unshare(messages, RANKS_MAX * sizeof(*messages));
+}
+
+void ranks_run_killing(uint32_t n_ranks, void (*body)(uint32_t rank, void *argument),
+                       void *argument, ranks_comm_t *comm, uint32_t victim, unsigned delay_us)
+{
+    pid_t pids[RANKS_MAX];
+    uint32_t rank;
+    int state = 0;
+
+    start_all(pids, n_ranks, body, argument);
+    (void)usleep(delay_us);
+    ck_assert_int_eq(kill(pids[victim], SIGKILL), 0);
+    ck_assert_int_eq(waitpid(pids[victim], &state, 0), pids[victim]);
+    atomic_store(&comm->broken, true);
+    for (rank = 0; rank < n_ranks; rank++) {
+        if (rank != victim) {
+            ck_assert_int_eq(waitpid(pids[rank], &state, 0), pids[rank]);
+            check_messages(n_ranks);
+            ck_assert_msg(WIFEXITED(state), "survivor %u was ended by signal %d (%s)", rank,
+                          WTERMSIG(state), WTERMSIG(state) == SIGALRM ? "it hung" : "it crashed");
+        }
+    }
     ranks_unshare(messages, RANKS_MAX * sizeof(*messages));
 }

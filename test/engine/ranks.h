@@ -53,6 +53,7 @@ typedef struct ranks_member {
     unsigned fail_at;       /* this call fails; 0: none */
     unsigned n_messages;    /* sent so far */
     unsigned fail_message;  /* this one is not sent and fails; 0: none */
+    unsigned lose_message;  /* this one is not sent and nobody is told; 0: none */
     bool abandoned;         /* the engine gave up on messages */
 } ranks_member_t;
 
@@ -62,6 +63,13 @@ void ranks_barrier(ranks_member_t *member);
 
 /* Runs body on n_ranks processes and waits; fails the test when one of them failed. */
 void ranks_run(uint32_t n_ranks, void (*body)(uint32_t rank, void *argument), void *argument);
+
+/*
+ * The same, but one rank is killed after a while, and the others must end well. On
+ * that communicator they are told so only by its collectives, as on a real machine.
+ */
+void ranks_run_killing(uint32_t n_ranks, void (*body)(uint32_t rank, void *argument),
+                       void *argument, ranks_comm_t *comm, uint32_t victim, unsigned delay_us);
 
 /* In a rank: ends it with a message unless the condition holds. */
 /* This rank gives something up on purpose that a leak checker cannot see any more. */

@@ -38,6 +38,7 @@ static void run(void (*body)(uint32_t, void *), vp_sync_t sync, const void *extr
 
     cluster_make(&cluster, N_RANKS);
     cluster.options.sync = sync;
+    cluster.options.overlap_percent = 0; /* one put per lane: knobs count puts */
     cluster.extra = extra;
     cluster_run(&cluster, body);
 }
@@ -369,6 +370,7 @@ static void body_stalls(uint32_t rank, void *argument)
     start(&self, rank, &cluster, &traffic, &buffers);
     fails(&self, &buffers, VP_ERR_TIMEOUT, "rank 2 to rank 0 over pcie > pcie: timed out");
     RANKS_EQUAL(lanes_fake.n_cancelled, rank == VICTIM);
+    RANKS_EQUAL(lanes_fake.n_retired, 0);
     engine_rank_stop(&self);
 }
 
@@ -398,6 +400,62 @@ static void body_mismatch(uint32_t rank, void *argument)
 START_TEST(plans_that_differ_pass_the_call_on)
 {
     run(body_mismatch, VP_SYNC_FREE, NULL);
+}
+END_TEST
+
+/*
+ * A message that is refused, or that never comes: everybody hears of it or waits in
+ * vain, so that some speak of the transport and some of time.
+ */
+typedef struct lost_message {
+    vp_sync_t sync;
+    unsigned refused;
+    unsigned lost;
+} lost_message_t;
+
+static void body_lost_message(uint32_t rank, void *argument)
+{
+    cluster_t cluster = *(cluster_t *)argument;
+    const lost_message_t *how = cluster.extra;
+    engine_rank_t self;
+    traffic_t traffic;
+    buffers_t buffers;
+    vp_call_t call;
+    vp_outcome_t outcome;
+    vp_error_t error = {.text = ""};
+    vp_status_t status;
+    char mine[32];
+
+    cluster.options.timeout_ms = 50;
+    start(&self, rank, &cluster, &traffic, &buffers);
+    engine_rank_carry(&self, self.engine, &buffers, 1);
+    if (rank == VICTIM) {
+        self.members[0].n_messages = 0;
+        self.members[0].fail_message = how->refused;
+        self.members[0].lose_message = how->lost;
+    }
+    call = (vp_call_t){.send = buffers.send, .receive = buffers.receive};
+    status = vp_engine_alltoallv(self.engine, &call, &outcome, &error);
+    RANKS_CHECK(status == VP_ERR_TRANSPORT || status == VP_ERR_TIMEOUT, "%s (%s)",
+                vp_status_text((int)status), error.text);
+    RANKS_CHECK(strstr(error.text, "waited for ") != NULL, "\"%s\"", error.text);
+    /* Who waited in vain does not know what the other still writes. */
+    (void)snprintf(mine, sizeof(mine), "rank %u waited for ", rank);
+    RANKS_CHECK(strstr(error.text, mine) == NULL || lanes_fake.n_retired == 1,
+                "the lanes are still open");
+    engine_rank_pass(&self, self.engine, &buffers, 0, "an earlier call failed");
+    engine_rank_stop(&self);
+}
+
+START_TEST(a_message_that_is_lost_is_an_error_on_all_ranks)
+{
+    static const lost_message_t ways[] = {{VP_SYNC_DEPS, 1, 0},
+                                          {VP_SYNC_DEPS, 0, 1},
+                                          {VP_SYNC_BARRIER, 3, 0},
+                                          {VP_SYNC_BARRIER, 0, 4},
+                                          {VP_SYNC_FREE, 1, 0}};
+
+    run(body_lost_message, ways[_i].sync, &ways[_i]);
 }
 END_TEST
 
@@ -529,6 +587,7 @@ static Suite *faults_suite(void)
     tcase_set_timeout(tcase, 2 * RANKS_SECONDS);
     tcase_add_loop_test(tcase, a_put_that_fails_is_an_error_on_all_ranks, 0, 2);
     tcase_add_loop_test(tcase, a_put_that_stalls_times_out_on_all_ranks, 0, 3);
+    tcase_add_loop_test(tcase, a_message_that_is_lost_is_an_error_on_all_ranks, 0, 5);
     tcase_add_loop_test(tcase, a_collective_below_that_fails_is_an_error, 0,
                         COLLECTIVES_OF_FIRST_CALL);
     suite_add_tcase(suite, tcase);
