@@ -155,6 +155,8 @@ static vp_memory_t describe(const attributes_t *attributes, uint64_t begin, uint
     memory.buffer_id = attributes->buffer_id;
     memory.ipc = attributes->is_ipc_capable != 0;
     memory.context = attributes->context;
+    memory.allocation_begin = attributes->range_begin;
+    memory.allocation_bytes = attributes->range_bytes;
     memory.one_allocation = begin >= attributes->range_begin &&
                             end - attributes->range_begin <= attributes->range_bytes;
     return memory;

@@ -32,8 +32,10 @@ typedef struct vp_memory {
     int device;          /* ordinal in this process; means nothing in another one */
     uint64_t buffer_id;  /* of the allocation, never used twice in a process */
     bool ipc;            /* another process can map it (legacy CUDA IPC) */
-    bool one_allocation; /* every touched byte is in the same allocation */
-    void *context;       /* the allocation's CUcontext; NULL: pool and mapped memory has none */
+    bool one_allocation; /* every touched byte is in the same allocation: */
+    uint64_t allocation_begin;
+    uint64_t allocation_bytes;
+    void *context; /* the allocation's CUcontext; NULL: pool and mapped memory has none */
 } vp_memory_t;
 
 /* Is a CUDA driver loaded in this process? Cheap; may turn from false to true, never back. */

@@ -230,8 +230,12 @@ vp_status_t vp_engine_alltoallv(vp_engine_t *engine, const vp_call_t *call, vp_o
     if (!work.is_cached) {
         vp_program_destroy(work.program);
     }
-    vp_lanes_unregister(engine->lanes, work.region);
-    vp_lanes_unregister(engine->lanes, work.send_region);
+    if (work.owns_region) {
+        vp_lanes_unregister(engine->lanes, work.region);
+    }
+    if (engine->state == VP_ENGINE_DECLINED) {
+        vp_regions_clear(engine);
+    }
     if (work.on_device) {
         vp_device_leave();
     }

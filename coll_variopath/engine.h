@@ -100,6 +100,7 @@ typedef struct vp_counters {
     uint64_t execution_ns;  /* carried calls: from the first lane to the meeting at the end */
     uint64_t predicted_ns;  /* what their plans say */
     uint64_t pairwise_ns;   /* what the pairwise exchange is predicted to take; asked for only */
+    uint64_t registrations; /* of device memory: kept ones are not counted again */
     uint64_t key_exchanges; /* calls in which some rank's remote keys changed */
     uint64_t sent_bytes[VP_N_PATH_KINDS]; /* by kind of the instance, own lanes */
     uint64_t self_bytes;

@@ -43,6 +43,17 @@ typedef struct vp_cached {
     uint64_t used;         /* the call that used it last */
 } vp_cached_t;
 
+/* A registration of device memory that outlives its call: regions.c. */
+enum { VP_KEPT_REGIONS = 16 };
+typedef struct vp_kept_region {
+    uint64_t buffer_id; /* the allocation's */
+    uint64_t begin;     /* all of it */
+    uint64_t n_bytes;
+    unsigned how;        /* VP_REGION_* */
+    vp_region_t *region; /* NULL: the place is empty */
+    uint64_t used;       /* the call that used it last */
+} vp_kept_region_t;
+
 /* Why a path is of no use. Travels, so values stay. */
 typedef enum vp_loss_reason {
     VP_LOSS_REFUSED = 1, /* the driver does not let the sender reach the memory */
@@ -98,8 +109,9 @@ struct vp_engine {
     bool places_told;       /* they know it */
     vp_cached_t cache[VP_MAX_CACHED_PLANS];
     vp_report_t *reports; /* [n_ranks] */
-    bool *checked;        /* [n_ranks] the paths between those of device memory carried a pattern */
-    vp_loss_t *losses;    /* found here, not settled yet */
+    vp_kept_region_t kept[VP_KEPT_REGIONS];
+    bool *checked;     /* [n_ranks] the paths between those of device memory carried a pattern */
+    vp_loss_t *losses; /* found here, not settled yet */
     size_t n_losses;
     size_t loss_capacity;
     uint8_t *send_wire;    /* one contribution */
@@ -132,10 +144,10 @@ typedef struct vp_work {
     uint64_t begin;  /* receive window [begin, end); empty: no peer sends here */
     uint64_t end;
     vp_region_t *region;
-    vp_region_t *send_region; /* device memory only */
-    bool puts_device;         /* own device memory can be put from; else it is staged */
-    bool keys_changed;        /* on any rank */
-    uint8_t *keys;            /* [n_ranks + 1][keys_stride], the own ones last */
+    bool owns_region;  /* it goes with the call; otherwise it is kept */
+    bool puts_device;  /* own device memory can be put from; else it is staged */
+    bool keys_changed; /* on any rank */
+    uint8_t *keys;     /* [n_ranks + 1][keys_stride], the own ones last */
     size_t keys_stride;
 
     vp_program_t *program; /* NULL: no bytes between ranks, or not carried */
@@ -211,6 +223,15 @@ vp_status_t vp_verdict_truncation(const vp_engine_t *engine, const vp_work_t *wo
  * time, its paths carry a pattern. Those of no use are settled. */
 vp_status_t vp_trust_check(vp_engine_t *engine, const vp_work_t *work,
                            vp_error_t *error) VP_MUST_CHECK;
+
+/*
+ * regions.c: the registration of the allocation that device memory lies in, kept
+ * for further calls; at most two in one call. The engine's; not thread-safe.
+ */
+vp_status_t vp_regions_get(vp_engine_t *engine, const vp_memory_t *memory, unsigned how,
+                           vp_region_t **region_p, vp_error_t *error) VP_MUST_CHECK;
+/* After a failure, so that late bytes find no memory, and at the end. */
+void vp_regions_clear(vp_engine_t *engine);
 
 /* losses.c: a path of no use, until the ranks settle. */
 void vp_losses_add(vp_engine_t *engine, const vp_loss_t *loss);

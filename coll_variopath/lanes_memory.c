@@ -11,6 +11,7 @@
 
 #include "base/array.h"
 #include "base/buf.h"
+#include "base/hash.h"
 #include "coll_variopath/lanes_stage.h"
 
 /* Appends one class to the keys: index, length, packed key. */
@@ -39,13 +40,12 @@ static vp_status_t register_path(const vp_path_t *path, uint32_t path_class, voi
     ucp_mem_map_params_t params = {0};
     ucs_status_t ret;
 
-    params.field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS | UCP_MEM_MAP_PARAM_FIELD_LENGTH;
+    /* The kind of memory is told, so that UCX need not ask the driver. */
+    params.field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS | UCP_MEM_MAP_PARAM_FIELD_LENGTH |
+                        UCP_MEM_MAP_PARAM_FIELD_MEMORY_TYPE;
     params.address = address;
     params.length = n_bytes;
-    if (device) {
-        params.field_mask |= UCP_MEM_MAP_PARAM_FIELD_MEMORY_TYPE;
-        params.memory_type = UCS_MEMORY_TYPE_CUDA;
-    }
+    params.memory_type = device ? UCS_MEMORY_TYPE_CUDA : UCS_MEMORY_TYPE_HOST;
     ret = ucp_mem_map(path->context, &params, handle);
     if (ret == UCS_OK) {
         ret = add_key(path, path_class, *handle, keys);
@@ -120,6 +120,17 @@ static vp_status_t register_all(vp_lanes_t *lanes, void *address, size_t n_bytes
     return VP_OK;
 }
 
+/*
+ * Host memory is registered for each call; a number of its own each time would have
+ * the keys exchanged each time. Numbers of device memory count from 1.
+ */
+static uint64_t host_id(const void *address, size_t n_bytes)
+{
+    const uint64_t range[2] = {(uintptr_t)address, n_bytes};
+
+    return vp_hash64(range, sizeof(range)) | UINT64_C(1) << 63;
+}
+
 vp_status_t vp_lanes_register(vp_lanes_t *lanes, void *address, size_t n_bytes, unsigned how,
                               vp_region_t **region_p, vp_error_t *error)
 {
@@ -139,7 +150,7 @@ vp_status_t vp_lanes_register(vp_lanes_t *lanes, void *address, size_t n_bytes, 
     region->context = (how & VP_REGION_DEVICE) != 0 ? vp_device_context() : NULL;
     region->n_handles = lanes->n_paths;
     vp_lanes_lock(lanes);
-    region->id = ++lanes->last_region;
+    region->id = region->context != NULL ? ++lanes->last_region : host_id(address, n_bytes);
     status = register_all(lanes, address, n_bytes, how, region, error);
     if (status == VP_OK) {
         region->next = lanes->regions;

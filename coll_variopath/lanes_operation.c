@@ -135,6 +135,23 @@ static vp_status_t operation_error(const vp_lanes_t *lanes, const vp_operation_t
                         operation->destination_class, ucs_status_string(operation->failure));
 }
 
+/* The registration of device memory, if there is one: UCX need not ask the driver what it is. */
+static ucp_mem_h find_handle(const vp_lanes_t *lanes, uint32_t path_class, const void *local,
+                             size_t n_bytes)
+{
+    uint64_t begin = (uintptr_t)local;
+    const vp_region_t *region;
+
+    for (region = lanes->regions; region != NULL; region = region->next) {
+        if (region->context != NULL && region->handles[path_class] != NULL &&
+            begin >= region->begin && n_bytes <= region->n_bytes &&
+            begin - region->begin <= region->n_bytes - n_bytes) {
+            return region->handles[path_class];
+        }
+    }
+    return NULL;
+}
+
 static vp_status_t put(vp_lanes_t *lanes, const vp_window_t *window, const void *local, bool device,
                        uint64_t remote_address, size_t n_bytes, vp_operation_t **operation_p,
                        vp_error_t *error)
@@ -155,9 +172,11 @@ static vp_status_t put(vp_lanes_t *lanes, const vp_window_t *window, const void 
         *operation_p = operation;
         return VP_OK;
     }
+    param.op_attr_mask = UCP_OP_ATTR_FIELD_MEMORY_TYPE;
+    param.memory_type = device ? UCS_MEMORY_TYPE_CUDA : UCS_MEMORY_TYPE_HOST;
     if (device) {
-        param.op_attr_mask = UCP_OP_ATTR_FIELD_MEMORY_TYPE;
-        param.memory_type = UCS_MEMORY_TYPE_CUDA;
+        param.memh = find_handle(lanes, window->source_class, local, n_bytes);
+        param.op_attr_mask |= param.memh == NULL ? 0 : UCP_OP_ATTR_FIELD_MEMH;
     }
     operation->put = keep_request(
         operation, ucp_put_nbx(window->ucp, local, n_bytes, remote_address, window->rkey, &param));

@@ -64,7 +64,7 @@ typedef struct vp_ring vp_ring_t;
 /* One region per open class. */
 struct vp_region {
     vp_region_t *next; /* of all regions of the process */
-    uint64_t id;       /* never used twice */
+    uint64_t id;       /* never used twice; of host memory the same for the same range */
     uint64_t begin;
     size_t n_bytes;
     void *context; /* of the device that the memory is on; NULL: the CPU may write it */

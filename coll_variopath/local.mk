@@ -26,6 +26,7 @@ coll_variopath_libvp_engine_la_SOURCES = \
 	coll_variopath/program.c \
 	coll_variopath/record.c coll_variopath/record.h \
 	coll_variopath/run.h \
+	coll_variopath/regions.c \
 	coll_variopath/setup.c \
 	coll_variopath/signals.c \
 	coll_variopath/surroundings.h \

@@ -100,6 +100,7 @@ static bool make_arrays(vp_engine_t *engine)
 void vp_engine_setup_undo(vp_engine_t *engine)
 {
     vp_windows_close_all(engine);
+    vp_regions_clear(engine);
     vp_cache_clear(engine);
     free(engine->link_begin);
     free(engine->links);

@@ -39,18 +39,6 @@ static bool find_range(const vp_engine_t *engine, const vp_block_t *blocks, uint
     return true;
 }
 
-static void register_range(vp_engine_t *engine, vp_work_t *work, uint64_t begin, uint64_t end,
-                           unsigned how, vp_region_t **region_p)
-{
-    vp_error_t detail;
-
-    if (begin != end && vp_lanes_register(engine->lanes, (void *)(uintptr_t)begin,
-                                          (size_t)(end - begin), how, region_p, &detail) != VP_OK) {
-        work->obstacles |= VP_OBSTACLE_MEMORY;
-        vp_log(engine->options.log, VP_LOG_CALL, "%s", detail.text);
-    }
-}
-
 /* Memory that transports can map: of CUDA's plain allocations, nothing else. */
 static bool can_put(const vp_memory_t *memory)
 {
@@ -65,43 +53,52 @@ static bool can_put(const vp_memory_t *memory)
 static void register_send(vp_engine_t *engine, vp_work_t *work)
 {
     uint64_t begin = 0, end = 0;
+    vp_region_t *region;
     vp_error_t detail;
 
     if (!find_range(engine, work->call->send, &begin, &end) || begin == end ||
         !vp_lanes_put_device(engine->lanes)) {
         return;
     }
-    if (vp_lanes_register(engine->lanes, (void *)(uintptr_t)begin, (size_t)(end - begin),
-                          VP_REGION_DEVICE, &work->send_region, &detail) == VP_OK) {
-        work->puts_device = vp_region_can_put(work->send_region);
+    if (vp_regions_get(engine, work->call->send_memory, VP_REGION_DEVICE, &region, &detail) ==
+        VP_OK) {
+        work->puts_device = vp_region_can_put(region);
     } else {
         vp_log(engine->options.log, VP_LOG_CALL, "%s", detail.text);
     }
 }
 
 /* Where a rank has a driver, others may have to stage what they send here. */
-static unsigned how_to_receive(const vp_engine_t *engine, const vp_work_t *work)
+static vp_status_t register_receive(vp_engine_t *engine, vp_work_t *work, vp_error_t *error)
 {
     unsigned how = engine->devices && engine->carry_devices ? VP_REGION_STAGED : 0;
+    const vp_memory_t *memory = work->call->receive_memory;
 
-    if (work->on_device && vp_memory_is_device(work->call->receive_memory)) {
+    if (work->on_device && vp_memory_is_device(memory)) {
         how |= VP_REGION_DEVICE;
-        how |= can_put(work->call->receive_memory) ? 0 : VP_REGION_NO_PUT;
+        how |= can_put(memory) ? 0 : VP_REGION_NO_PUT;
+        work->begin = memory->allocation_begin;
+        work->end = memory->allocation_begin + memory->allocation_bytes;
+        return vp_regions_get(engine, memory, how, &work->region, error);
     }
-    return how;
+    work->owns_region = true;
+    return vp_lanes_register(engine->lanes, (void *)(uintptr_t)work->begin,
+                             (size_t)(work->end - work->begin), how, &work->region, error);
 }
 
 void vp_windows_register(vp_engine_t *engine, vp_work_t *work)
 {
-    const vp_call_t *call = work->call;
+    vp_error_t detail;
 
-    if (!find_range(engine, call->receive, &work->begin, &work->end)) {
+    if (!find_range(engine, work->call->receive, &work->begin, &work->end)) {
         work->obstacles |= VP_OBSTACLE_MEMORY;
         return;
     }
-    register_range(engine, work, work->begin, work->end, how_to_receive(engine, work),
-                   &work->region);
-    if (work->on_device && can_put(call->send_memory)) {
+    if (work->begin != work->end && register_receive(engine, work, &detail) != VP_OK) {
+        work->obstacles |= VP_OBSTACLE_MEMORY;
+        vp_log(engine->options.log, VP_LOG_CALL, "%s", detail.text);
+    }
+    if (work->on_device && can_put(work->call->send_memory)) {
         register_send(engine, work);
     }
 }

@@ -91,6 +91,8 @@ int vp_counters_register(vp_component_t *component)
          "Time in ns that lanes of carried calls took, to the meeting of all ranks at the end"},
         {"predicted_ns", MCA_BASE_PVAR_CLASS_AGGREGATE, &values->predicted_ns,
          "Time in ns that the plans of carried calls predict for that"},
+        {"registrations", MCA_BASE_PVAR_CLASS_COUNTER, &values->registrations,
+         "Allocations of device memory that were registered: kept ones are not counted again"},
         {"key_exchanges", MCA_BASE_PVAR_CLASS_COUNTER, &values->key_exchanges,
          "Calls in which remote keys had to be exchanged"},
         {"bytes_self", MCA_BASE_PVAR_CLASS_AGGREGATE, &values->self_bytes,

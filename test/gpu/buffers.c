@@ -1,5 +1,5 @@
 /*
- * buffers SEND RECEIVE [staged|carried|bytes|any|fault|repeat] [own]
+ * buffers SEND RECEIVE [staged|carried|bytes|any|fault|repeat|again] [own]
  *
  * Alltoallv and alltoall with buffers of given kinds of memory (gpu.h): rank r
  * takes letter r, modulo the length, of SEND and RECEIVE. Every byte is verified,
@@ -10,6 +10,7 @@
  *   any     the same, and driver queries are counted
  *   fault   calls may fail: then with an error, on every rank that has not the right bytes
  *   repeat  allocate, call, free, 500 times: the process must not grow
+ *   again   calls on the same buffers: from the second on no keys travel, nothing is registered
  * own: a context of its own instead of the device's primary one.
  *
  * SPDX-License-Identifier: BSD-3-Clause
@@ -299,34 +300,102 @@ static int queries_case(void)
     return bad + check_equal(gpu_calls("cuPointerGetAttribute") - single, 0, "single queries");
 }
 
-static long resident_pages(void)
+/* Kilobytes of the process's status, "VmRSS:" and the like; number of its mappings for NULL. */
+static long status_of(const char *name)
 {
-    FILE *file = fopen("/proc/self/statm", "r");
-    long size = 0, resident = 0;
+    FILE *file = fopen(name == NULL ? "/proc/self/maps" : "/proc/self/status", "r");
+    char line[512];
+    long value = 0;
 
-    if (file != NULL) {
-        if (fscanf(file, "%ld %ld", &size, &resident) != 2) {
-            resident = 0;
+    while (file != NULL && fgets(line, (int)sizeof(line), file) != NULL) {
+        if (name == NULL) {
+            value++;
+        } else if (strncmp(line, name, strlen(name)) == 0) {
+            value = atol(line + strlen(name));
         }
+    }
+    if (file != NULL) {
         (void)fclose(file);
     }
-    return resident;
+    return value;
 }
 
+/* The first calls fill caches; from then on nothing may grow. */
 static int repeat_case(void)
 {
-    long before = 0, grown;
-    int turn, wrong, bad = 0;
+    static const char *const names[] = {"VmRSS:", "VmSize:", NULL};
+    static const long limits[] = {2 << 10, 8 << 10, 24};
+    long before[3] = {0};
+    int turn, wrong, i, bad = 0;
 
     for (turn = 0; turn < N_REPEAT && bad == 0; turn++) {
         bad += check_equal(call_once(turn, &wrong), MPI_SUCCESS, "the code of alltoallv");
         bad += check_equal(wrong, 0, "wrong bytes");
-        if (turn == N_REPEAT / 5) {
-            before = resident_pages();
+        for (i = 0; i < 3 && turn == N_REPEAT / 5; i++) {
+            before[i] = status_of(names[i]);
         }
     }
-    grown = resident_pages() - before;
-    return bad + check_equal(grown * sysconf(_SC_PAGESIZE) < (2 << 20), 1, "less than 2 MiB grown");
+    for (i = 0; i < 3; i++) {
+        long grown = status_of(names[i]) - before[i];
+
+        if (grown >= limits[i]) {
+            (void)fprintf(stderr, "rank %d: %s grew by %ld\n", rank,
+                          names[i] == NULL ? "number of mappings" : names[i], grown);
+        }
+        bad += grown >= limits[i];
+    }
+    return bad;
+}
+
+/* Driver queries so far, without the one that UCX's CUDA IPC makes for each copy. */
+static long long count_queries(void)
+{
+    static const char *const queries[] = {"cuPointerGetAttributes", "cuPointerGetAttribute",
+                                          "cuMemGetAddressRange_v2", "cuIpcGetMemHandle"};
+    long long n = -gpu_calls("cuMemcpyDtoDAsync_v2");
+    size_t i;
+
+    for (i = 0; i < sizeof(queries) / sizeof(queries[0]); i++) {
+        n += gpu_calls(queries[i]);
+    }
+    return n;
+}
+
+/* What calls on the same buffers cost beside the bytes, from the second one on. */
+static int again_case(void)
+{
+    enum { CALLS = 6 };
+    counter_t keys = {0}, registrations = {0};
+    layout_t out, in;
+    gpu_buffer_t send, receive;
+    long long asked = 0;
+    int turn, bad = 0;
+
+    make_layout(&out, 0, 4);
+    make_layout(&in, 1, 4);
+    gpu_alloc(&send, send_kind, (size_t)out.n_bytes);
+    gpu_alloc(&receive, receive_kind, (size_t)in.n_bytes);
+    fill_send(&send, &out, 4);
+    for (turn = 0; turn < CALLS; turn++) {
+        blank(&receive);
+        if (turn == 1) {
+            counter_open(&keys, "coll_variopath_key_exchanges");
+            counter_open(&registrations, "coll_variopath_registrations");
+            asked = -count_queries();
+        }
+        bad += check_equal(MPI_Alltoallv(send.address, out.counts, out.displs, MPI_BYTE,
+                                         receive.address, in.counts, in.displs, MPI_BYTE,
+                                         MPI_COMM_WORLD),
+                           MPI_SUCCESS, "the code of alltoallv");
+        asked += turn == CALLS - 1 ? count_queries() : 0;
+        bad += check_equal(count_wrong(&receive, &in, 4), 0, "wrong bytes");
+    }
+    bad += check_equal(counter_sum(&keys), 0, "key exchanges");
+    bad += check_equal(counter_sum(&registrations), 0, "registrations");
+    bad += check_equal(asked <= 2LL * (CALLS - 1), 1, "at most two driver queries in a call");
+    gpu_free(&send);
+    gpu_free(&receive);
+    return bad;
 }
 
 /* A rank that claims success has the right bytes. After a failure the device may be of no use. */
@@ -372,6 +441,7 @@ int main(int argc, char **argv)
         {"at most two driver queries in a call", queries_case},
     };
     static const mpi_case_t repeat[] = {{"allocate, call, free", repeat_case}};
+    static const mpi_case_t again[] = {{"calls on the same buffers", again_case}};
     static const mpi_case_t fault[] = {{"right bytes or an error", fault_case}};
     const char *mode = argc > 3 ? argv[3] : "staged";
     const char *why;
@@ -382,7 +452,7 @@ int main(int argc, char **argv)
     (void)MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     (void)MPI_Comm_size(MPI_COMM_WORLD, &n_ranks);
     if (argc < 3 || n_ranks > MAX_RANKS) {
-        (void)fprintf(stderr, "usage: buffers SEND RECEIVE [staged|any|fault|repeat] [own]\n");
+        (void)fprintf(stderr, "usage: buffers SEND RECEIVE MODE [own]\n");
         (void)MPI_Abort(MPI_COMM_WORLD, 2);
     }
     send_kinds = argv[1];
@@ -396,6 +466,8 @@ int main(int argc, char **argv)
     }
     if (strcmp(mode, "repeat") == 0) {
         code = run_cases(repeat, 1, -1, NULL);
+    } else if (strcmp(mode, "again") == 0) {
+        code = run_cases(again, 1, 2, NULL);
     } else if (strcmp(mode, "fault") == 0) {
         code = run_cases(fault, 1, -1, NULL);
     } else if (strcmp(mode, "carried") == 0 || strcmp(mode, "bytes") == 0) {

@@ -40,6 +40,7 @@ run "without host buffers" 6 --mca coll variopath "$buffers" d d carried
 run "a context of its own" 6 "${component[@]}" "$buffers" d d carried own
 run "memory that has no IPC handle is staged" 5 "${component[@]}" "$buffers" dad vdd bytes
 run "500 times" 1 "${component[@]}" "$buffers" d d repeat
+run "the same buffers again" 2 "${component[@]}" "$buffers" d d again
 # UCX that misses its hooks would take device memory for the host's: noticed in time.
 LD_LIBRARY_PATH="$emulated:$without_hooks" run "without UCX's hooks" 5 "${component[@]}" "$buffers" d d bytes
 
@@ -87,6 +88,8 @@ wrapper renumbered 'export CUDA_VISIBLE_DEVICES=$((3 - rank))'
 run "staged lanes: one visible device each" 6 "${component[@]}" "$work/renumbered" "$buffers" d d carried
 wrapper nodes 'export CUDA_EMU_NODE=node$((rank / 2))'
 run "staged lanes: two nodes" 6 "${component[@]}" "$work/nodes" "$buffers" d d carried
+run "staged lanes: 500 times" 1 "${component[@]}" "$buffers" d d repeat
+run "staged lanes: the same buffers again" 2 "${component[@]}" "$buffers" dmvh vdhm again
 run "staged lanes: late copies" 6 "${component[@]}" -x CUDA_EMU_DEFER_US=2000 "$buffers" d d carried
 export OMPI_MCA_coll_variopath_topology=$topology
 
