@@ -12,7 +12,10 @@
 
 #include "base/array.h"
 #include "catalog/import/native.h"
+#include "catalog/pci.h"
 
+/* Faster than any link for long, and far from where sums of rates could wrap. */
+#define MAX_RATE UINT64_C(100000000000000)
 enum { VERSION = 1, OBJECT_BYTES = 50, IS_CERTAIN = 1, IS_RDMA = 2, HAS_PCI = 4 };
 
 typedef struct encoding {
@@ -139,13 +142,16 @@ static void read_object(vp_reader_t *reader, const char *origins, uint32_t n_ori
     it->card_key = vp_read_u64(reader);
     origin = vp_read_u32(reader);
     read_text(reader, it->name, sizeof(it->name));
-    if (reader->failed || origin >= n_origins || it->link_bytes_per_s > INT64_MAX / 1024 ||
-        it->port_bytes_per_s > INT64_MAX / 1024) {
+    if (reader->failed || origin >= n_origins || it->link_bytes_per_s > MAX_RATE ||
+        it->port_bytes_per_s > MAX_RATE || (it->kind == VP_HW_NIC && it->name[0] == '\0') ||
+        (it->pci.is_known && pci == 0) || pci > VP_PCI_MAX) {
         reader->failed = true;
         return;
     }
     memcpy(it->link_origin, origins + (size_t)origin * VP_HW_ORIGIN_BYTES, VP_HW_ORIGIN_BYTES);
     vp_hw_name_clean(it->link_origin);
+    /* A rate has an origin. */
+    reader->failed = it->link_bytes_per_s != 0 && it->link_origin[0] == '\0';
 }
 
 static vp_status_t read_objects(vp_reader_t *reader, const char *origins, uint32_t n_origins,

@@ -1,16 +1,18 @@
 # Fuzz targets, for clang with libFuzzer: `make fuzz` builds them, test/long/fuzz.sh runs them.
 # To add one: test/fuzz/fuzz_NAME.c with LLVMFuzzerTestOneInput, its name in fuzz_names, seeds in
 # test/long/fuzz.sh, and any further room in fuzz_rooms.
-fuzz_names = catalog hwloc nccl nvidia_smi topology
+fuzz_names = catalog facts hwloc nccl nvidia_smi topology
 fuzz_rooms = \
 	$(base_libvp_base_la_SOURCES) \
 	$(catalog_libvp_catalog_la_SOURCES) \
 	$(catalog_libvp_catalog_build_la_SOURCES) \
+	$(catalog_import_libvp_node_la_SOURCES) \
 	$(catalog_import_libvp_import_la_SOURCES) \
 	test/fuzz/fuzz_import.c
 
+EXTRA_DIST += test/fuzz/facts-1.seed test/fuzz/facts-2.seed
 EXTRA_DIST += test/fuzz/build.sh test/fuzz/fuzz_import.c test/fuzz/fuzz_import.h \
-	test/fuzz/fuzz_catalog.c test/fuzz/fuzz_hwloc.c test/fuzz/fuzz_nccl.c \
+	test/fuzz/fuzz_catalog.c test/fuzz/fuzz_facts.c test/fuzz/fuzz_hwloc.c test/fuzz/fuzz_nccl.c \
 	test/fuzz/fuzz_nvidia_smi.c test/fuzz/fuzz_topology.c test/long/fuzz.sh
 LONG_TESTS += test/long/fuzz.sh
 
@@ -25,5 +27,5 @@ fuzz: catalog/shipped.c
 clean-local: clean-fuzz
 clean-fuzz:
 	rm -rf test/fuzz/objects
-	-cd test/fuzz && rm -f fuzz_catalog fuzz_hwloc fuzz_nccl fuzz_nvidia_smi fuzz_topology
+	-cd test/fuzz && rm -f fuzz_catalog fuzz_facts fuzz_hwloc fuzz_nccl fuzz_nvidia_smi fuzz_topology
 .PHONY: clean-fuzz

@@ -42,6 +42,7 @@ printf 'nodes=32,switches=2,gpus=4,nics=1,pix=54,pxb=52.5,links=uplinks,p2p=off'
 
 one "catalog for $seconds s" fuzz catalog "$work"/seeds/*.vpc
 one "topology for $seconds s" fuzz topology "$top"/catalog/topologies/*.json "$work/seeds/short.txt"
+one "facts for $seconds s" fuzz facts "$top"/test/fuzz/facts-*.seed
 one "hwloc for $seconds s" fuzz hwloc "$top"/test/import/data/h*.xml
 one "nccl for $seconds s" fuzz nccl "$top"/test/import/data/n*.xml
 one "nvidia-smi for $seconds s" fuzz nvidia_smi "$top"/test/import/data/t*.txt
