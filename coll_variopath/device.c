@@ -25,6 +25,16 @@ enum {
 };
 enum { N_OLD_ATTRIBUTES = 5, N_ATTRIBUTES = 8 };
 
+/* CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_*, and what goes with them. */
+enum {
+    CU_ATTRIBUTE_FLUSH_OPTIONS = 117,
+    CU_ATTRIBUTE_WRITES_ORDERING = 118,
+    CU_FLUSH_OPTION_HOST = 1,
+    CU_ORDERING_OWNER = 100, /* from there on the device itself sees writes in order */
+    CU_FLUSH_CURRENT_CONTEXT = 0,
+    CU_FLUSH_TO_OWNER = 100
+};
+
 enum { MAX_DEVICES = 64 };
 
 static struct {
@@ -70,6 +80,7 @@ static bool find_functions(vp_driver_t *driver)
     }
     VP_DRIVER_FUNCTIONS(DRIVER_FIND)
 #undef DRIVER_FIND
+    *(void **)&driver->flush_writes = dlsym(library, "cuFlushGPUDirectRDMAWrites");
     return true;
 }
 
@@ -292,6 +303,54 @@ vp_status_t vp_device_enter(const vp_memory_t *memory, vp_error_t *error)
     code = enter(driver, memory);
     return code == CU_SUCCESS ? VP_OK
                               : vp_driver_error(driver, code, "use a buffer's context", error);
+}
+
+vp_status_t vp_device_wait(const vp_memory_t *memory, vp_error_t *error)
+{
+    const vp_driver_t *driver = vp_driver_find();
+    void *context;
+    cu_result_t code;
+
+    if (driver == NULL) {
+        return vp_error_set(error, VP_ERR_INTERNAL, "device memory without a driver");
+    }
+    code = enter(driver, memory);
+    if (code == CU_SUCCESS) {
+        code = driver->wait_for_stream(NULL);
+        (void)driver->pop_context(&context);
+    }
+    return code == CU_SUCCESS ? VP_OK
+                              : vp_driver_error(driver, code, "finish the default stream", error);
+}
+
+/* Does the device see what a NIC wrote only after a flush, and can the host do one? */
+static bool needs_flush(const vp_driver_t *driver, int ordinal)
+{
+    int ordering = CU_ORDERING_OWNER, options = 0;
+
+    return driver->flush_writes != NULL &&
+           driver->get_attribute(&ordering, CU_ATTRIBUTE_WRITES_ORDERING, ordinal) == CU_SUCCESS &&
+           ordering < CU_ORDERING_OWNER &&
+           driver->get_attribute(&options, CU_ATTRIBUTE_FLUSH_OPTIONS, ordinal) == CU_SUCCESS &&
+           (options & CU_FLUSH_OPTION_HOST) != 0;
+}
+
+vp_status_t vp_device_flush_writes(const vp_memory_t *memory, vp_error_t *error)
+{
+    const vp_driver_t *driver = vp_driver_find();
+    void *context;
+    cu_result_t code;
+
+    if (driver == NULL || !needs_flush(driver, memory->device)) {
+        return VP_OK;
+    }
+    code = enter(driver, memory);
+    if (code == CU_SUCCESS) {
+        code = driver->flush_writes(CU_FLUSH_CURRENT_CONTEXT, CU_FLUSH_TO_OWNER);
+        (void)driver->pop_context(&context);
+    }
+    return code == CU_SUCCESS ? VP_OK
+                              : vp_driver_error(driver, code, "flush what a NIC wrote", error);
 }
 
 void vp_device_leave(void)

@@ -70,6 +70,16 @@ vp_status_t vp_device_copy(const vp_memory_t *memory, uint64_t to, uint64_t from
 vp_status_t vp_device_enter(const vp_memory_t *memory, vp_error_t *error) VP_MUST_CHECK;
 void vp_device_leave(void);
 
+/* Returns when the legacy default stream of the memory's context has nothing left to do.
+ * VP_ERR_DEVICE. */
+vp_status_t vp_device_wait(const vp_memory_t *memory, vp_error_t *error) VP_MUST_CHECK;
+
+/*
+ * Makes what NICs wrote into the device's memory visible to it, where its writes are not
+ * ordered by themselves (CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WRITES_ORDERING). VP_ERR_DEVICE.
+ */
+vp_status_t vp_device_flush_writes(const vp_memory_t *memory, vp_error_t *error) VP_MUST_CHECK;
+
 /* The calling thread's current context; NULL: it has none. */
 void *vp_device_context(void);
 

@@ -40,6 +40,7 @@ enum {
     X(copy_to_device, "cuMemcpyHtoD_v2", (cu_address_t, const void *, size_t))                     \
     X(copy, "cuMemcpy", (cu_address_t, cu_address_t, size_t))                                      \
     X(wait_for_stream, "cuStreamSynchronize", (void *))                                            \
+    X(get_attribute, "cuDeviceGetAttribute", (int *, int, int))                                    \
     X(get_context, "cuCtxGetCurrent", (void **))                                                   \
     X(create_stream, "cuStreamCreate", (void **, unsigned))                                        \
     X(copy_async, "cuMemcpyAsync", (cu_address_t, cu_address_t, size_t, void *))                   \
@@ -60,6 +61,8 @@ typedef struct vp_driver {
 #define VP_DRIVER_FIELD(field, symbol, arguments) cu_result_t(*field) arguments;
     VP_DRIVER_FUNCTIONS(VP_DRIVER_FIELD)
 #undef VP_DRIVER_FIELD
+    /* NULL before CUDA 11.3. */
+    cu_result_t (*flush_writes)(int target, int scope);
 } vp_driver_t;
 
 /* NULL: no driver in this process. Looking costs nothing while no library was loaded since. */

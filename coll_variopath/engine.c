@@ -167,6 +167,23 @@ static vp_status_t fail_all(vp_engine_t *engine, const vp_trouble_t *trouble, co
         text, own->status != VP_OK ? ". Here: " : "", own->status != VP_OK ? own->text : "");
 }
 
+/* Bytes that NICs put into device memory may be seen by the device only after a flush. */
+static vp_status_t flush_writes(const vp_engine_t *engine, const vp_work_t *work, vp_error_t *error)
+{
+    uint32_t i;
+
+    if (!work->on_device || !vp_memory_is_device(work->call->receive_memory)) {
+        return VP_OK;
+    }
+    for (i = 0; i < engine->model->n_classes; i++) {
+        if (engine->model->classes[i].devices[0] != '\0' &&
+            vp_lanes_class_puts_device(engine->lanes, i)) {
+            return vp_device_flush_writes(work->call->receive_memory, error);
+        }
+    }
+    return VP_OK;
+}
+
 /* Steps 4 and 5. Without bytes between ranks there is nothing that ranks could wait for. */
 static vp_status_t carry(vp_engine_t *engine, vp_work_t *work, vp_error_t *error)
 {
@@ -183,9 +200,11 @@ static vp_status_t carry(vp_engine_t *engine, vp_work_t *work, vp_error_t *error
     vp_counter_add(&engine->counters->execution_ns, vp_clock_ns() - start_ns);
     vp_counter_add(&engine->counters->predicted_ns, work->program->plan->time_ns);
     vp_counter_add(&engine->counters->pairwise_ns, work->program->pairwise_ns);
-    return trouble.cause == VP_CAUSE_NONE
-               ? vp_verdict_truncation(engine, work, error)
-               : fail_all(engine, &trouble, work->program->plan, &own, error);
+    if (trouble.cause != VP_CAUSE_NONE) {
+        return fail_all(engine, &trouble, work->program->plan, &own, error);
+    }
+    status = flush_writes(engine, work, error);
+    return status == VP_OK ? vp_verdict_truncation(engine, work, error) : status;
 }
 
 static vp_status_t run_call(vp_engine_t *engine, vp_work_t *work, vp_error_t *error)

@@ -55,6 +55,7 @@ typedef struct vp_params {
     char *topology;
     char *node;
     bool host;
+    bool sync_stream;
     char *scheduler;
     char *sync;
     unsigned long long alpha_ns;

@@ -72,6 +72,11 @@ static int register_user_level(vp_component_t *component)
     REGISTER("host", BOOL, 3, host,
              "Carry calls whose buffers are in host memory too. Off: they are passed on to the "
              "collective below (default: false)");
+    REGISTER(
+        "sync_stream", BOOL, 3, sync_stream,
+        "Wait for the legacy default stream of a device buffer's context before the call looks at "
+        "it, for programs that do not wait themselves. Off: buffers must be ready when the call "
+        "is made, as MPI says (default: false)");
     REGISTER("trace", STRING, 3, trace,
              "Append one JSON line per call, with every lane's bytes and times in ns, to this file "
              "name plus \".RANK\", the rank in MPI_COMM_WORLD. Empty: no trace (default: empty)");

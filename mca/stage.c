@@ -41,10 +41,15 @@ static bool is_device(const vp_bounce_t *bounce)
 static uint32_t look(vp_bounce_t *bounce, const vp_side_t *side, int n_ranks)
 {
     vp_error_t error;
+    vp_status_t status;
 
     bounce->side = *side;
     find_span(bounce, n_ranks);
-    if (VP_OK != vp_device_classify(bounce->begin, bounce->end, &bounce->memory, &error)) {
+    status = vp_device_classify(bounce->begin, bounce->end, &bounce->memory, &error);
+    if (VP_OK == status && is_device(bounce) && mca_coll_variopath_component.params.sync_stream) {
+        status = vp_device_wait(&bounce->memory, &error);
+    }
+    if (VP_OK != status) {
         opal_output(0, "coll:variopath: %s", error.text);
         return VP_OBSTACLE_DEVICE_LOST;
     }

@@ -143,6 +143,7 @@ API(cuDeviceGetAttribute, int *v, CUdevice_attribute a, CUdevice d)
         *v = emu.topo.dmabuf;
         break;
     case CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_SUPPORTED:
+    case CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_FLUSH_WRITES_OPTIONS:
         *v = 1;
         break;
     case CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT:
@@ -191,6 +192,15 @@ API(cuDeviceGetAttribute, int *v, CUdevice_attribute a, CUdevice d)
     default:
         *v = 0;
     }
+    return CUDA_SUCCESS;
+}
+
+/* Nothing to do: there is no NIC that could write. */
+API(cuFlushGPUDirectRDMAWrites, CUflushGPUDirectRDMAWritesTarget target,
+    CUflushGPUDirectRDMAWritesScope scope)
+{
+    ENTER();
+    CTX();
     return CUDA_SUCCESS;
 }
 

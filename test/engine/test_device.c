@@ -203,6 +203,27 @@ START_TEST(one_look_is_one_query)
 }
 END_TEST
 
+/* The emulated device's writes are not ordered, and the host can flush them. */
+START_TEST(what_a_nic_wrote_is_flushed)
+{
+    gpu_buffer_t buffer;
+    vp_memory_t memory;
+    vp_error_t error;
+    void *context;
+
+    load_driver();
+    gpu_alloc(&buffer, 'd', N_BYTES);
+    memory = classify(buffer.address, N_BYTES);
+    context = gpu_context();
+    gpu_set_context(NULL);
+    ck_assert_msg(vp_device_flush_writes(&memory, &error) == VP_OK, "%s", error.text);
+    ck_assert_int_eq(gpu_calls("cuFlushGPUDirectRDMAWrites"), 1);
+    ck_assert_ptr_null(gpu_context());
+    gpu_set_context(context);
+    gpu_free(&buffer);
+}
+END_TEST
+
 START_TEST(a_driver_that_does_not_answer_is_an_error)
 {
     gpu_buffer_t buffer;
@@ -281,6 +302,7 @@ static Suite *device_suite(void)
         /* These need a driver that was not initialised before. */
         tcase_add_test(tcase, a_driver_before_its_initialisation_has_no_memory);
         tcase_add_test(tcase, one_look_is_one_query);
+        tcase_add_test(tcase, what_a_nic_wrote_is_flushed);
         tcase_add_test(tcase, a_driver_that_does_not_answer_is_an_error);
         tcase_add_test(tcase, an_old_driver_is_asked_for_less);
         tcase_add_loop_test(tcase, a_copy_that_fails_is_an_error_and_leaves_the_context_alone, 0,

@@ -1,7 +1,7 @@
 # Device buffers, with whatever driver is there: the emulated one under `make check`,
 # a real one in run.sh.
 EXTRA_DIST += test/gpu/run.sh test/gpu/staging.sh test/gpu/carried.sh test/gpu/four.json \
-	test/gpu/links.py test/gpu/demo.sh test/gpu/places.sh
+	test/gpu/links.py test/gpu/demo.sh test/gpu/matrix.sh test/gpu/places.sh
 if VP_WITH_CUDA
 if VP_WITH_COMPONENT
 check_PROGRAMS += test/gpu/buffers

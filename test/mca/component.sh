@@ -13,7 +13,7 @@ check "loads with RTLD_NOW" "$builddir/test/mca/load_now" "$dso"
 
 "$VP_OMPI_INFO" --param coll variopath --level 9 >"$output" 2>&1
 check "ompi_info lists the component" contains "$output" "MCA coll: variopath"
-for parameter in priority enable verbose np cts catalog topology host scheduler sync alpha_ns \
+for parameter in priority enable verbose np cts catalog topology host sync_stream scheduler sync alpha_ns \
     min_gain trace timeout_ms widen help_dir compiletime_version runtime_version; do
     check "parameter $parameter" contains "$output" "\"coll_variopath_$parameter\""
 done
