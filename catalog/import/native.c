@@ -410,6 +410,8 @@ static vp_status_t fill(vp_native_writer_t *writer, json_t *switches, char *gpu_
     vp_native_name_rate(writer, "gpu", gpu_rate, gpu_rate_name);
     vp_native_set(writer, writer->hardware, "pcie",
                   json_pack("{s:s, s:s}", "tls", "cuda_ipc,cuda_copy,posix,cma", "devices", ""));
+    vp_native_set(writer, writer->emulated, "pcie",
+                  json_pack("{s:s, s:s}", "tls", "cuda_ipc,cuda_copy,posix,cma", "devices", ""));
     vp_native_set(writer, writer->local, "pcie",
                   json_pack("{s:s, s:s}", "tls", "posix,cma", "devices", ""));
     add_groups(writer, switches);
@@ -441,6 +443,7 @@ vp_status_t vp_hardware_topology(vp_hardware_t *machine, const char *name, json_
                                  .paths = json_array(),
                                  .nics = json_array(),
                                  .hardware = json_object(),
+                                 .emulated = json_object(),
                                  .local = json_object(),
                                  .is_used = vp_array_new(machine->n_objects, sizeof(bool)),
                                  .rails = vp_array_new(machine->n_groups, sizeof(uint64_t))};
@@ -457,7 +460,8 @@ vp_status_t vp_hardware_topology(vp_hardware_t *machine, const char *name, json_
     vp_native_set(&writer, root, "paths", writer.paths);
     vp_native_set(&writer, root, "nic_pairs", json_string(vp_native_pairing(&writer)));
     vp_native_set(&writer, root, "transports",
-                  json_pack("{s:o, s:o}", "hardware", writer.hardware, "local", writer.local));
+                  json_pack("{s:o, s:o, s:o}", "hardware", writer.hardware, "emulated",
+                            writer.emulated, "local", writer.local));
     vp_native_set(&writer, root, "contention", json_loads(VP_IMPORT_CONTENTION, 0, NULL));
     free(writer.is_used);
     free(writer.rails);

@@ -102,6 +102,8 @@ static vp_status_t add_nic(vp_native_writer_t *writer, const vp_nic_place_t *pla
     vp_native_append(writer, writer->nics, item);
     vp_native_set(writer, writer->hardware, class,
                   json_pack("{s:s, s:s}", "tls", place->tls, "devices", place->devices));
+    vp_native_set(writer, writer->emulated, class,
+                  json_pack("{s:s, s:s}", "tls", "tcp,cuda_copy", "devices", "lo"));
     vp_native_set(writer, writer->local, class,
                   json_pack("{s:s, s:s}", "tls", "tcp", "devices", "lo"));
     return status;

@@ -29,7 +29,8 @@ typedef struct vp_native_writer {
     json_t *links;
     json_t *paths;
     json_t *nics;
-    json_t *hardware; /* path classes of the transports "hardware" and "local" */
+    json_t *hardware; /* path classes of the transports "hardware", "emulated" and "local" */
+    json_t *emulated;
     json_t *local;
     bool *is_used;   /* [n_objects] has a GPU, or a NIC that some GPU uses, at or below it */
     uint64_t *rails; /* [n_groups] positions of the NICs that serve it among those of their switch,
