@@ -7,6 +7,7 @@ fixed paths every pair has its nearest path, so the busiest port or resource bou
 with fixed peers the rotations follow each other, so their LP bounds add up; with both, the
 busiest port or resource of each rotation.
 """
+
 import os
 
 from figures import Section, here, main
@@ -84,7 +85,9 @@ def make(runner, fast):
     cells = []
     for topology, prefix in CASES[-1:] if fast else CASES:
         machine = Machine(runner, topology)
-        items = [(runner, machine, topology, f"{prefix}-64MiB-{k}") for k in range(2 if fast else 5)]
+        items = [
+            (runner, machine, topology, f"{prefix}-64MiB-{k}") for k in range(2 if fast else 5)
+        ]
         for (_, _, _, name), (times, bounds) in zip(items, runner.map(measure, items)):
             cells.append(
                 [topology, name, us(times[0])]
@@ -98,15 +101,18 @@ def make(runner, fast):
     heads = ["machine", "demand", "nothing fixed, us", "peers", "paths", "both"]
     heads += ["bound: peers", "bound: paths", "bound: both"]
     section.add(
-        "Modelled times of planner `paper` over those with nothing fixed, alpha 10 us; then the lower "
+        "Modelled times of planner `paper` over those with nothing fixed, alpha 10 us; then the "
+        "lower "
         "bounds of the restricted problems (no alpha) over the LP bound. Five dense demands, each "
         "row a permuted Zipf law with exponent 0.6.",
         "",
         *table(heads, cells),
         "",
-        "Between two nodes of r5080-bf3 a group pair has one path, and the NIC is the bottleneck: the "
+        "Between two nodes of r5080-bf3 a group pair has one path, and the NIC is the bottleneck: "
+        "the "
         "bound of fixed paths is that of free ones, so fixing paths cannot cost anything there, "
-        "whatever the planner. Inside a node it can, and does. What the paper reports for two nodes "
+        "whatever the planner. Inside a node it can, and does. What the paper reports for two "
+        "nodes "
         "needs links that lose throughput when they are shared, which exclusive lanes never do.",
     )
     return section

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Table 4, left: sizes of catalogs. Build times go to the page of timings."""
+
 import os
 import time
 

@@ -7,6 +7,7 @@ usage: evaluation.py [--fast] [--docs FOLDER] [--work FOLDER] [--variopath PATH]
 Equal programs write equal pages; what a clock measured goes to
 evaluation/timings.md, which differs from run to run.
 """
+
 import os
 import sys
 import time

@@ -55,12 +55,12 @@ import tables
 # 8 ranks: 3 steps of 2 us, 448 bytes over the NIC.
 assert runner.exchange_ns(8) == 6000 + 10, runner.exchange_ns(8)
 row = runner.Row("point", "nominal", "ideal", 8, 8 << 20)
-row.fluid_ns, row.lp_ns, row.lanes = 90000, 95000, 10
+row.fluid_ns, row.lp_ns, row.pairs = 90000, 95000, 10
 row.times = {"auto": 80000, "nccl": 100000, "nearest": 90000}
 assert row.best == (90000, "nearest")
-assert row.charged_ns == 80000 + 10 * runner.lane_planning_ns(8) + 6010
-assert runner.lane_planning_ns(9) == runner.lane_planning_ns(16)
-assert runner.lane_planning_ns(1024) == runner.lane_planning_ns(256)
+assert row.charged_ns == 80000 + 10 * runner.pair_planning_ns(8) + 6010
+assert runner.pair_planning_ns(9) == runner.pair_planning_ns(16)
+assert runner.pair_planning_ns(1024) == runner.pair_planning_ns(256)
 # One exchange more than the best is allowed, a nanosecond more is not.
 row.times["auto"] = 90000 - row.planning_ns
 assert row.charged_ns == 90000 + 6010 and not row.is_beaten()

@@ -6,6 +6,7 @@ Stage A, rank i to i + 3 with every flow between the switches: `nearest`. Stage 
 peers with one flow per direction over the NIC, and stage C, the joint choice, are plans;
 stage B's is played as a schedule, stage C's is made by the planner.
 """
+
 import json
 import os
 
@@ -36,7 +37,15 @@ def stage_b(runner):
     amounts = [50 * GB if kind == "NIC" else 32 * GB for kind in kinds]
     demand = runner.write_demand("figure1-b", rotation(amounts))
     transfers = [
-        [0, i, (i + 3) % 6, instance(runner, kinds[i], i // 3, 1 - i // 3), i, (i + 3) % 6, amounts[i]]
+        [
+            0,
+            i,
+            (i + 3) % 6,
+            instance(runner, kinds[i], i // 3, 1 - i // 3),
+            i,
+            (i + 3) % 6,
+            amounts[i],
+        ]
         for i in range(6)
     ]
     path = os.path.join(runner.folder, "demands", "figure1-b.json")
@@ -44,7 +53,9 @@ def stage_b(runner):
     schedule |= {"topology": "fig1-6", "ranks": 6, "synthesis_ms": 0, "execution": "deps"}
     with open(path, "w", encoding="utf-8") as file:
         json.dump(schedule | {"transfers": transfers}, file)
-    answer = runner.ask("simulate", "--topology", "fig1-6", "--demand", demand, "--schedule", path)[0]
+    answer = runner.ask("simulate", "--topology", "fig1-6", "--demand", demand, "--schedule", path)[
+        0
+    ]
     return answer["total_bytes"], answer["time_ns"] - overhead(runner, True)
 
 

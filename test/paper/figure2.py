@@ -7,6 +7,7 @@ much, one little. Whole transfers: the large one takes the faster path between t
 the small one the NIC, and the other path idles at the end, whichever takes which. Cut: the
 planner splits.
 """
+
 from figures import Section, main
 from tables import table, us
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What every script of a table or figure shares: sections, and running one alone."""
+
 import argparse
 import os
 import sys

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What stands before and after the figures of the page."""
+
 import runner as run
 from tables import speedup_table, verdicts
 
@@ -11,7 +12,8 @@ def before(sections, fast):
     lines = [
         "# Evaluation",
         "",
-        "Everything on this page is **simulated** (docs/simulator.md), on the shipped topologies, but "
+        "Everything on this page is **simulated** (docs/simulator.md), on the shipped topologies, "
+        "but "
         "for the validation section, whose times were **measured** on the testbed of "
         "docs/testbed.md: network namespaces with rate-limited links, no GPUs. What the paper "
         "reports was measured on GPUs. Made by `make evaluation`"
@@ -23,25 +25,31 @@ def before(sections, fast):
         "(collapses)* lose total throughput when several GPUs use a link, by tables fixed before "
         "any comparison was run. NIC sharing has no public figure and loses nothing, so between "
         "nodes with one NIC per switch the profiles change little.",
-        "- *Ours* is planner `auto`, planning for the links that it is played on. Operations cost all "
-        f"the same: a one-sided put {run.POST_NS} ns; a message that its receiver must answer, or a "
+        "- *Ours* is planner `auto`, planning for the links that it is played on. Operations cost "
+        "all "
+        f"the same: a one-sided put {run.POST_NS} ns; a message that its receiver must answer, or "
+        f"a "
         f"lane whose end lets lanes of other ranks start, {run.LANE_NS} ns. *Charged* adds "
-        "planning by the lane, as measured (section on planning), and one exchange of all counts: "
+        "planning by the pair, as measured (section on planning), and one exchange of all counts: "
         "recursive doubling, "
         f"{run.EXCHANGE_STEP_NS} ns per step and {run.COUNT_BYTES} bytes per pair over one NIC "
         f"({run.exchange_ns(8) / 1e3:.1f} us for 8 ranks, {run.exchange_ns(64) / 1e3:.1f} for 64, "
         f"{run.exchange_ns(256) / 1e3:.1f} for 256). Baselines pay neither.",
-        "- *Bounds*: `fluid` holds for every schedule over the topology's own paths, `LP` for exclusive "
+        "- *Bounds*: `fluid` holds for every schedule over the topology's own paths, `LP` for "
+        "exclusive "
         "lanes. Both are those of ideal links; under contention the reachable time lies higher. "
         "Systems that forward bytes through other GPUs (`deepep-rail`, `fast`, `msccl`) or leave "
-        "through a far NIC (`rails`, `deepep-nic`) use ways that those paths do not contain, and can "
+        "through a far NIC (`rails`, `deepep-nic`) use ways that those paths do not contain, and "
+        "can "
         "lie below the bound: `deepep-rail` does on skewed demands of two nodes.",
-        "- *Slower*: ours, charged, takes longer than the best baseline by more than 2% and by more "
+        "- *Slower*: ours, charged, takes longer than the best baseline by more than 2% and by "
+        "more "
         "than one exchange.",
         "",
         "## In short",
         "",
-        "All rows of figures 7 to 10; speed-ups are geometric means of baseline over ours, charged:",
+        "All rows of figures 7 to 10; speed-ups are geometric means of baseline over ours, "
+        "charged:",
         "",
         *speedup_table(rows, {}),
         "",
@@ -70,11 +78,13 @@ def after():
         "baselines that bounce through host memory.** Its testbed is GeForce boards, where "
         "stock drivers refuse peer-to-peer and GPUDirect RDMA; its baseline may be what we call "
         "`nccl-host`. Compare the columns `nccl` and `nccl-host`, and the rows under `collapses`.",
-        "- **`deepep-rail` or `deepep-nic`.** DeepEP without NVLink sends everything over the NIC; the "
+        "- **`deepep-rail` or `deepep-nic`.** DeepEP without NVLink sends everything over the NIC; "
+        "the "
         "paper's text describes forwarding. Both are here.",
         "- **Overheads.** The paper gives neither the overhead of an activation nor that of a "
         "baseline's message. Ours are one table for all, stated above.",
-        "- **Planning inside or outside the clock.** The paper reports planning as 0.07% to 4.12% of "
+        "- **Planning inside or outside the clock.** The paper reports planning as 0.07% to 4.12% "
+        "of "
         "communication and does not say whether its bandwidths contain it. Ours do.",
         "- **Sizes and demands** of the figures are not listed in the paper; ours are stated.",
         "",

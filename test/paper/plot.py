@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Line plots as SVG, made by hand so that equal numbers give equal files."""
+
 import math
 
 WIDTH, HEIGHT = 760, 400
@@ -66,7 +67,8 @@ class Plot:
         for k in range(int(most / step + 1e-9) + 1):
             y = floor - (floor - TOP) * k * step / most
             parts.append(
-                f'<line x1="{LEFT}" y1="{y:.1f}" x2="{WIDTH - RIGHT}" y2="{y:.1f}" stroke="#dddddd"/>'
+                f'<line x1="{LEFT}" y1="{y:.1f}" x2="{WIDTH - RIGHT}" y2="{y:.1f}" '
+                'stroke="#dddddd"/>'
             )
             parts.append(text(LEFT - 6, y + 4, f"{k * step:g}", "end"))
         for index, place in enumerate(self.places):
@@ -104,7 +106,9 @@ class Plot:
 
     def svg(self):
         """The whole file."""
-        largest = max((v for _, values, _ in self.lines for v in values if v is not None), default=1)
+        largest = max(
+            (v for _, values, _ in self.lines for v in values if v is not None), default=1
+        )
         step = nice_step(largest)
         most = step * math.ceil(largest / step + 1e-9)
         parts = [

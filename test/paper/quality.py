@@ -5,6 +5,7 @@
 An exact optimum is out of reach of the solver, so plans stand beside the best certified lower
 bound and, with 8 ranks, the solver's incumbent (`milp.csv`, made by milp50.sh).
 """
+
 import csv
 import os
 
@@ -59,19 +60,27 @@ def make(runner, fast):
                     + [us(incumbent) if solved else "", f"{100 * (1 - bound_ns / incumbent):.1f}%"]
                     + [us(played[0]), f"{lp_ns / played[0]:.4f}"]
                 )
-    heads = ["instance", "LP bound us", "certified bound us", "`paper` us", "best of our planners us"]
+    heads = [
+        "instance",
+        "LP bound us",
+        "certified bound us",
+        "`paper` us",
+        "best of our planners us",
+    ]
     heads += ["MILP incumbent us", "gap", "`auto` played, lanes of 2 us", "LP bound / that"]
     means = {name: sum(part) / len(part) for name, part in ratios.items()}
     n_met = sum(ratio > 0.999 for ratio in ratios["best"])
     section.add(
         "Activations of alpha = 10 us in barrier order. Certified: LP + alpha x least number of "
         "activations, raised by the alignment bound; no plan of activations is faster. The paper "
-        "reports certified optima for its own 50, whose rates, alpha and exponent it does not give. "
+        "reports certified optima for its own 50, whose rates, alpha and exponent it does not "
+        "give. "
         "The MILP incumbent is what HiGHS makes in 10 s of the best of our plans (8 ranks; with 16 "
         "the MILP is out of its reach): roundings apart, it improves none and raises no bound.",
         "",
         f"- `paper`, bound over time: mean {means['paper']:.4f}, least {min(ratios['paper']):.4f}.",
-        f"- best plan known (incumbent): mean {means['best']:.4f}, least {min(ratios['best']):.4f}.",
+        f"- best plan known (incumbent): mean {means['best']:.4f}, least "
+        f"{min(ratios['best']):.4f}.",
         f"- best plan known within 0.1% of the certified bound, so optimal to that: {n_met} of "
         f"{len(ratios['best'])}.",
         f"- `auto` played by dependencies with lanes of 2 us, LP bound over time: mean "

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """What happens when the planner's picture of the machine is wrong."""
+
 import json
 import os
 
@@ -44,8 +45,18 @@ def cases(runner, topology):
         ("one NIC failed, known", topology, failed, run.PROFILES),
         ("one NIC failed, plan does not know", topology, (*failed, "--unaware"), run.PROFILES),
         ("one uplink at half rate, known", half, (), run.PROFILES),
-        ("plan for ideal links, links collapse", topology, ("--plan-links", "ideal"), ("collapses",)),
-        ("plan for collapsing links, links ideal", topology, ("--plan-links", "collapses"), ("ideal",)),
+        (
+            "plan for ideal links, links collapse",
+            topology,
+            ("--plan-links", "ideal"),
+            ("collapses",),
+        ),
+        (
+            "plan for collapsing links, links ideal",
+            topology,
+            ("--plan-links", "collapses"),
+            ("ideal",),
+        ),
     )
 
 
@@ -72,7 +83,8 @@ def make(runner, fast):
     ahead = sum(row.times["nccl"] >= row.charged_ns for row in rows)
     heads = ["machine, what is wrong", "links", "ours, charged, us", *SHOWN, "best baseline"]
     section.add(
-        "Zipf 0.6 over each row, 64 MiB per rank, nominal rates; times of baselines over ours. With "
+        "Zipf 0.6 over each row, 64 MiB per rank, nominal rates; times of baselines over ours. "
+        "With "
         "wrong rates each link runs at its rate plus or minus up to 20%, and neither planner nor "
         "baselines know. A failed NIC is out with its paths; a plan that does not know loses the "
         "lanes' paths and takes the nearest that are left, where lanes of one activation may meet. "

@@ -5,11 +5,13 @@ Results lie in one folder, one file per question, so that an interrupted run goe
 it stopped. A folder that does not exist yet makes everything anew. Nothing here
 depends on time or order: equal questions give equal answers.
 """
+
 import concurrent.futures
 import hashlib
 import json
 import os
 import subprocess
+import threading
 
 BASELINES = (
     "nccl",
@@ -44,17 +46,25 @@ EXCHANGE_BYTES_PER_NS = 47
 
 
 def read_planning():
-    """[(ranks, ns per lane)] of planning.csv, which `planning.py --calibrate` measured."""
+    """[(ranks, ns per pair)] of planning.csv, which `planning.py --calibrate` measured."""
     path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "planning.csv")
     with open(path, encoding="utf-8") as file:
         cells = [line.strip().split(",") for line in file][1:]
     return sorted((int(ranks), int(ns)) for ranks, ns in cells)
 
 
-def lane_planning_ns(n_ranks):
+def pair_planning_ns(n_ranks):
     """Of the smallest measured machine that has as many ranks, or of the largest."""
     table = read_planning()
     return next((ns for ranks, ns in table if ranks >= n_ranks), table[-1][1])
+
+
+def write_file(path, text):
+    """Whole or not at all, also when several write the same."""
+    part = f"{path}.{os.getpid()}.{threading.get_ident()}"
+    with open(part, "w", encoding="utf-8") as file:
+        file.write(text)
+    os.replace(part, path)
 
 
 def exchange_ns(n_ranks):
@@ -96,10 +106,7 @@ class Runner:
             self.folder, "answers", ("own-" if own else "") + digest.hexdigest()[:24] + ".json"
         )
         if not os.path.exists(path):
-            text = self.call(*words, "--json")
-            with open(path + ".part", "w", encoding="utf-8") as file:
-                file.write(text)
-            os.replace(path + ".part", path)
+            write_file(path, self.call(*words, "--json"))
         with open(path, encoding="utf-8") as file:
             return json.load(file)
 
@@ -109,16 +116,13 @@ class Runner:
         name = hashlib.sha256(" ".join(words).encode()).hexdigest()[:24] + ".csv"
         path = os.path.join(self.folder, "demands", name)
         if not os.path.exists(path):
-            self.call(*words, "-o", path + ".part")
-            os.replace(path + ".part", path)
+            write_file(path, self.call(*words))
         return path
 
     def write_demand(self, name, rows):
         """A CSV file with these rows."""
         path = os.path.join(self.folder, "demands", name + ".csv")
-        with open(path + ".part", "w", encoding="utf-8") as file:
-            file.writelines(",".join(str(cell) for cell in row) + "\n" for row in rows)
-        os.replace(path + ".part", path)
+        write_file(path, "".join(",".join(str(cell) for cell in row) + "\n" for row in rows))
         return path
 
     def map(self, function, items):
@@ -140,7 +144,7 @@ class Row:
         self.ranks, self.total_bytes = ranks, total_bytes
         self.times = {}
         self.fluid_ns = self.lp_ns = 0
-        self.lanes = 0
+        self.pairs = self.lanes = 0
         self.execution = ""
 
     @property
@@ -155,8 +159,8 @@ class Row:
 
     @property
     def planning_ns(self):
-        """Charged by lane, so that equal runs give equal pages."""
-        return self.lanes * lane_planning_ns(self.ranks)
+        """Charged by pair with bytes, so that equal runs give equal pages."""
+        return self.pairs * pair_planning_ns(self.ranks)
 
     @property
     def best(self):
@@ -183,7 +187,14 @@ class Row:
 
 
 def compare(
-    runner, label, topology, demand, rates="nominal", profiles=PROFILES, options=(), baselines=BASELINES
+    runner,
+    label,
+    topology,
+    demand,
+    rates="nominal",
+    profiles=PROFILES,
+    options=(),
+    baselines=BASELINES,
 ):
     """One row per profile."""
     where = ["--topology", topology + ":rates=" + rates, "--demand", demand]
@@ -192,10 +203,13 @@ def compare(
     others = runner.ask(*common, "--algorithms", ",".join(baselines))
     ours = runner.ask(*common, "--algorithms", OURS, *OVERHEADS)
     rows = []
-    n_ranks = len(read_demand(demand))
+    cells = read_demand(demand)
+    n_ranks = len(cells)
+    pairs = sum(cells[i][j] > 0 for i in range(n_ranks) for j in range(n_ranks) if i != j)
     for profile in profiles:
         row = Row(label, rates, profile, n_ranks, ours[0]["total_bytes"])
         row.fluid_ns, row.lp_ns = bound["fluid_ns"], bound["lp_ns"]
+        row.pairs = pairs
         for answer in others:
             if answer["links"] == profile:
                 row.times[answer["algorithm"]] = answer["time_ns"]

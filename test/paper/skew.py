@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Figure 9: skewed all-to-all-v, Zipf 0.4 to 0.8 on four two-node deployments."""
+
 import sweeps
 from figures import Section, main
 from tables import geometric_mean, table
@@ -48,7 +49,8 @@ def make(runner, fast):
             points.append((f"{topology} {skew}", topology, demand))
     rows = sweeps.sweep(runner, points)
     section.add(
-        "A draw per ordered pair by the inverse CDF of Zipf on [1, 1024] (FAST's demand), 64 MiB per "
+        "A draw per ordered pair by the inverse CDF of Zipf on [1, 1024] (FAST's demand), 64 MiB "
+        "per "
         "rank on average. Simulated.",
         "",
     )

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Figures that sweep a size or a skew over several machines."""
+
 import runner as run
 from plot import plot_rows
 from tables import MIB, csv_lines, detail_table, size_text, speedup_table, verdicts
@@ -28,7 +29,9 @@ def show(section, name, rows, paper):
 
 def details(section, rows, label):
     """The points at nominal rates, folded away."""
-    section.add("", f"<details><summary>{label}</summary>", "", *detail_table(rows), "", "</details>")
+    section.add(
+        "", f"<details><summary>{label}</summary>", "", *detail_table(rows), "", "</details>"
+    )
 
 
 def pictures(section, name, rows, machines, sweep_name, places, names):
@@ -37,7 +40,8 @@ def pictures(section, name, rows, machines, sweep_name, places, names):
         part = [
             row
             for row in rows
-            if (row.rates, row.links) == ("nominal", "ideal") and row.label.startswith(machine + " ")
+            if (row.rates, row.links) == ("nominal", "ideal")
+            and row.label.startswith(machine + " ")
         ]
         title = f"{machine}, {sweep_name}: ideal links, nominal rates (simulated)"
         svg = plot_rows(title, places[0], part, places[1][: len(part)], names, run.OURS)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Markdown tables and the comparisons that every figure shows."""
+
 import math
 
 from runner import BASELINES, OURS, PROFILES, RATES, exchange_ns
@@ -70,7 +71,14 @@ def speedup_table(rows, paper):
 
 def detail_table(rows, rates="nominal"):
     """A line per point and profile, at one set of rates."""
-    heads = ["point", "links", "fluid bound us", "LP bound us", "ours us", "with exchange and planning us"]
+    heads = [
+        "point",
+        "links",
+        "fluid bound us",
+        "LP bound us",
+        "ours us",
+        "with exchange and planning us",
+    ]
     heads += ["GB/s", "best baseline", "its us", "its GB/s", "best / ours"]
     cells = []
     for row in rows:
@@ -117,7 +125,9 @@ def verdict_line(part, rates, profile):
             worst = max(part_beaten, key=lambda row, kind=kind: getattr(row, kind) / row.best[0])
             ratio = getattr(worst, kind) / worst.best[0]
             what = "charged" if kind == "charged_ns" else "transfer only"
-            text += f"; at worst, {what}, {ratio:.2f} times ({worst.label}, against {worst.best[1]})"
+            text += (
+                f"; at worst, {what}, {ratio:.2f} times ({worst.label}, against {worst.best[1]})"
+            )
     return text + (
         f"; faster in {len(won)} ({len(won_bare)} without) of the {len(room)} rows where the best "
         "baseline is more than 5% above the fluid bound."
@@ -128,13 +138,13 @@ def csv_lines(rows):
     """All rows with all times."""
     names = [OURS, *BASELINES]
     lines = [
-        "point,rates,links,ranks,total_bytes,fluid_ns,lp_ns,lanes,execution,planning_ns,exchange_ns,"
-        + ",".join(name.replace("-", "_") + "_ns" for name in names)
+        "point,rates,links,ranks,total_bytes,fluid_ns,lp_ns,pairs,lanes,execution,planning_ns,"
+        "exchange_ns," + ",".join(name.replace("-", "_") + "_ns" for name in names)
     ]
     for row in rows:
         lines.append(
             f"{row.label},{row.rates},{row.links},{row.ranks},{row.total_bytes},{row.fluid_ns},"
-            f"{row.lp_ns},{row.lanes},{row.execution},{row.planning_ns},{exchange_ns(row.ranks)},"
-            + ",".join(str(row.times.get(name, "")) for name in names)
+            f"{row.lp_ns},{row.pairs},{row.lanes},{row.execution},{row.planning_ns},"
+            f"{exchange_ns(row.ranks)}," + ",".join(str(row.times.get(name, "")) for name in names)
         )
     return lines

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Figure 8: uniform all-to-all, 80 configurations: eight deployments, ten sizes."""
+
 import sweeps
 from figures import Section, main
 from tables import size_text

@@ -6,6 +6,7 @@ The page holds, for each pattern and algorithm, the median of measured calls in 
 namespaces with rate-limited links, and the simulator's time for the same plan or
 algorithm on the same topology file.
 """
+
 from figures import Section, here, main
 from tables import table
 
@@ -55,7 +56,12 @@ def make(runner, fast):
         if ratios:
             error = median(abs(ratio - 1) for ratio in ratios)
             cells.append(
-                [title, len(ratios), f"{median(ratios):.2f}", f"{min(ratios):.2f}-{max(ratios):.2f}"]
+                [
+                    title,
+                    len(ratios),
+                    f"{median(ratios):.2f}",
+                    f"{min(ratios):.2f}-{max(ratios):.2f}",
+                ]
                 + [f"{100 * error:.1f}%"]
             )
     errors = [abs(m / f - 1) for _, m, f in rows]
@@ -63,12 +69,14 @@ def make(runner, fast):
     cells[-1].append(f"{100 * median(errors):.1f}%")
     section.add(
         "Measured: medians of real `mpirun` calls on the testbed of docs/testbed.md (network "
-        "namespaces with rate-limited links, 8 and 16 ranks, two shared cores), over the simulator's "
+        "namespaces with rate-limited links, 8 and 16 ranks, two shared cores), over the "
+        "simulator's "
         "time for the same plan or algorithm.",
         "",
         *table(["what", "rows", "median ratio", "range", "median error"], cells),
         "",
-        "Linear posts everything at once over TCP connections that both directions of a pair share, "
+        "Linear posts everything at once over TCP connections that both directions of a pair "
+        "share, "
         "which the simulator does not model; with many ranks on two cores a barrier costs "
         "milliseconds that it does not model either.",
     )

@@ -9,6 +9,7 @@ of the fluid bound, over the LP bound: a figure, or a range least-most.
 
 usage: nearest_ratio.py [--variopath PATH] > data/nearest_ratio.csv
 """
+
 import argparse
 import json
 import os

@@ -16,6 +16,7 @@ The diagonal is 0. The files lie in data/reference/, so that tests need no NumPy
 
 usage: reference_demands.py FOLDER
 """
+
 import os
 import sys
 
