@@ -28,8 +28,8 @@ static void *must(void *memory)
 
 const char *bench_kind_text(bench_kind_t kind)
 {
-    static const char *const texts[N_BENCH_KINDS] = {"uniform",  "Zipf 0.4", "Zipf 0.6",
-                                                     "Zipf 0.8", "MoE",      "hot MoE"};
+    static const char *const texts[] = {"uniform", "Zipf 0.4", "Zipf 0.6", "Zipf 0.8",
+                                        "MoE",     "hot MoE",  "random"};
 
     return texts[kind];
 }
@@ -90,6 +90,17 @@ static void fill_uniform(uint64_t *bytes, uint32_t n_ranks, uint64_t total)
 
     for (pair = 0; pair < (size_t)n_ranks * n_ranks; pair++) {
         bytes[pair] = pair / n_ranks == pair % n_ranks ? 0 : total / (n_ranks - 1);
+    }
+}
+
+static void fill_random(uint64_t *bytes, uint32_t n_ranks, uint64_t total, uint64_t *state_p)
+{
+    size_t pair;
+
+    for (pair = 0; pair < (size_t)n_ranks * n_ranks; pair++) {
+        uint64_t draw_bytes = draw(state_p) % (2 * total / (n_ranks - 1) + 1);
+
+        bytes[pair] = pair / n_ranks == pair % n_ranks ? 0 : draw_bytes;
     }
 }
 
@@ -154,6 +165,9 @@ uint64_t *bench_demand(bench_kind_t kind, uint32_t n_ranks, uint64_t bytes_per_s
     case BENCH_ZIPF06:
     case BENCH_ZIPF08:
         fill_zipf(bytes, n_ranks, bytes_per_source, 0.4 + 0.2 * (kind - BENCH_ZIPF04), &state);
+        break;
+    case BENCH_RANDOM:
+        fill_random(bytes, n_ranks, bytes_per_source, &state);
         break;
     case BENCH_MOE:
         fill_moe(bytes, n_ranks, bytes_per_source, 0, &state);

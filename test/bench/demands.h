@@ -15,7 +15,8 @@ typedef enum bench_kind {
     BENCH_ZIPF08,
     BENCH_MOE,     /* tokens of 14,336 bytes to 8 of N experts, drawn evenly */
     BENCH_HOT_MOE, /* experts drawn with popularity 1/sqrt(rank) */
-    N_BENCH_KINDS
+    N_BENCH_KINDS,
+    BENCH_RANDOM = N_BENCH_KINDS /* every pair drawn evenly up to twice the mean; in no sweep */
 } bench_kind_t;
 
 const char *bench_kind_text(bench_kind_t kind);

@@ -1,5 +1,6 @@
 # Benches: built and run on demand, never by make check.
 bench_programs = \
+	test/bench/bench_forms \
 	test/bench/bench_planning \
 	test/bench/bench_quality
 if VP_WITH_COMPONENT
@@ -30,13 +31,19 @@ test_bench_bench_repeated_SOURCES = test/bench/bench_repeated.c
 test_bench_bench_repeated_CPPFLAGS = $(OMPI_CPPFLAGS)
 test_bench_bench_repeated_LDADD = $(OMPI_LIBS)
 
+test_bench_bench_forms_SOURCES = test/bench/bench_forms.c \
+	test/bench/demands.c test/bench/demands.h
+test_bench_bench_forms_CPPFLAGS = $(bench_cppflags)
+test_bench_bench_forms_LDADD = sim/libvp_sim.la $(bench_libraries)
+
 .PHONY: bench-planning bench-quality bench-repeated
 bench-repeated: all test/bench/bench_repeated
 	$(TESTBED_ENVIRONMENT) $(srcdir)/test/bench/repeated.sh
 bench-planning: test/bench/bench_planning
 	test/bench/bench_planning
-bench-quality: test/bench/bench_quality
+bench-quality: test/bench/bench_quality test/bench/bench_forms
 	test/bench/bench_quality
+	test/bench/bench_forms
 
 EXTRA_DIST += \
 	test/bench/four-groups.json \
