@@ -52,6 +52,9 @@ typedef struct vp_engine_options {
     bool devices; /* a CUDA driver is loaded in this process; true on any rank: calls that are
                      not carried ask every rank for device buffers first */
     const char *scheduler;     /* a name that vp_schedule_find knows */
+    vp_sharing_t sharing;      /* AUTO: OFF unless `links` or the topology says what is lost */
+    const char *links;         /* contention profile; NULL or "": the one with the name of the
+                                  topology's rates, where it has such. Borrowed */
     uint64_t alpha_ns;         /* 0: the topology's */
     uint32_t min_gain_percent; /* pass on when the pairwise exchange is predicted to be
                                   less than this much slower than the plan; 0: always carry */

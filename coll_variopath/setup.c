@@ -4,6 +4,7 @@
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -137,6 +138,18 @@ static bool write_addresses(const vp_engine_t *engine, vp_writer_t *writer)
     return !writer->failed;
 }
 
+/* Of all that decides which planner runs and what it may do. */
+static uint64_t hash_planning(const vp_engine_options_t *options)
+{
+    char text[256];
+    int length = snprintf(text, sizeof(text), "%s %d %s", options->scheduler, (int)options->sharing,
+                          options->links == NULL ? "" : options->links);
+
+    return vp_hash64(text, length < 0                      ? 0
+                           : (size_t)length < sizeof(text) ? (size_t)length
+                                                           : sizeof(text) - 1);
+}
+
 static vp_facts_t own_facts(const vp_engine_t *engine, bool able, size_t address_bytes)
 {
     const vp_engine_options_t *options = &engine->options;
@@ -148,7 +161,7 @@ static vp_facts_t own_facts(const vp_engine_t *engine, bool able, size_t address
         .catalog_ranks = engine->catalog_ranks,
         .fingerprint = engine->fingerprint,
         .order_hash = engine->order_hash,
-        .scheduler_hash = vp_hash64(options->scheduler, strlen(options->scheduler)),
+        .scheduler_hash = hash_planning(options),
         .alpha_ns = options->alpha_ns,
         .sync = (uint32_t)options->sync,
         .min_gain_percent = options->min_gain_percent,

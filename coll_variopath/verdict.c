@@ -139,6 +139,32 @@ void vp_verdict_worth(const vp_engine_t *engine, vp_work_t *work)
     }
 }
 
+/* The contention profile that was measured together with the rates in use; NULL: none. */
+static const char *measured_links(const vp_model_t *model)
+{
+    uint32_t i;
+
+    for (i = 0; model->rates != NULL && i < model->n_contention; i++) {
+        if (strcmp(model->contention[i].name, model->rates) == 0) {
+            return model->contention[i].name;
+        }
+    }
+    return NULL;
+}
+
+/* What plans may do beside activations of exclusive lanes. */
+static void allow_forms(const vp_engine_t *engine, vp_schedule_options_t *options)
+{
+    const char *links = engine->options.links;
+
+    options->by_dependencies =
+        engine->options.sync == VP_SYNC_AUTO || engine->options.sync == VP_SYNC_DEPS;
+    options->links = links != NULL && links[0] != '\0' ? links : measured_links(engine->model);
+    options->sharing = engine->options.sharing == VP_SHARING_AUTO && options->links == NULL
+                           ? VP_SHARING_OFF
+                           : engine->options.sharing;
+}
+
 vp_status_t vp_verdict_plan(vp_engine_t *engine, vp_work_t *work, vp_error_t *error)
 {
     vp_schedule_fn_t schedule = vp_schedule_find(engine->options.scheduler);
@@ -154,6 +180,7 @@ vp_status_t vp_verdict_plan(vp_engine_t *engine, vp_work_t *work, vp_error_t *er
     options.alpha_ns =
         engine->options.alpha_ns != 0 ? engine->options.alpha_ns : engine->model->alpha_ns;
     options.pool = engine->pool;
+    allow_forms(engine, &options);
     status = schedule(engine->catalog, engine->demand, &options, &plan, error);
     if (status != VP_OK) {
         return status;

@@ -57,6 +57,8 @@ typedef struct vp_params {
     bool host;
     bool sync_stream;
     char *scheduler;
+    char *sharing;
+    char *links;
     char *sync;
     unsigned long long alpha_ns;
     unsigned int min_gain_percent;
@@ -163,6 +165,7 @@ int vp_params_register(vp_component_t *component);
 const char *vp_params_refusal(const vp_params_t *params, const char **value_p,
                               const char **known_p);
 bool vp_params_overrides(const vp_params_t *params, const char *collective);
+bool vp_params_sharing(const vp_params_t *params, vp_sharing_t *sharing_p);
 bool vp_params_sync(const vp_params_t *params, vp_sync_t *sync_p);
 int vp_counters_register(vp_component_t *component);
 

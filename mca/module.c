@@ -333,6 +333,7 @@ static vp_status_t create_engine(vp_strand_t *strand, const void *buffer, vp_pci
         .timeout_ms = params->timeout_ms,
         .chunk_bytes = params->chunk_bytes,
         .overlap_percent = params->overlap_percent,
+        .links = params->links,
         .compare = params->summary,
         .trace = component->trace,
         .trace_chrome = 0 == strcmp(params->trace_format, "chrome"),
@@ -344,6 +345,7 @@ static vp_status_t create_engine(vp_strand_t *strand, const void *buffer, vp_pci
     vp_surroundings_t surroundings;
     vp_status_t status;
 
+    (void)vp_params_sharing(params, &options.sharing);
     (void)vp_params_sync(params, &options.sync); /* known: the communicator would not be served */
     identify_peers(module, topology_rank, peer_key);
     vp_below_fill(strand, &surroundings);

@@ -29,6 +29,8 @@ static void set_defaults(vp_params_t *params)
         .topology = "",
         .node = "",
         .scheduler = "auto",
+        .sharing = "auto",
+        .links = "",
         .sync = "auto",
         .pack_max_bytes = 1ULL << 30,
         .trace = "",
@@ -102,10 +104,18 @@ static int register_tuner_level(vp_component_t *component)
     REGISTER("cts", STRING, 6, collectives,
              "Comma-separated collectives to override (default, and all there are: " VP_COLLECTIVES
              ")");
-    REGISTER(
-        "scheduler", STRING, 6, scheduler,
-        "Planner that decomposes a call's demand into activations: auto, colour, critical or paper "
-        "(default: auto)");
+    REGISTER("scheduler", STRING, 6, scheduler,
+             "Planner that decomposes a call's demand into activations: auto, colour, critical, "
+             "list, concurrent or paper "
+             "(default: auto)");
+    REGISTER("sharing", STRING, 6, sharing,
+             "Whether lanes may share links: off, on (a pair over two paths at once) or auto "
+             "(also concurrent lanes, whichever the contention profile makes fastest; off where "
+             "there is no profile) (default: auto)");
+    REGISTER("links", STRING, 6, links,
+             "Contention profile of the topology that plans are made for: ideal, or a name that "
+             "`variopath topology show` lists. Empty: the one measured together with the "
+             "topology's rates, if any (default: empty)");
     REGISTER("sync", STRING, 6, sync,
              "How consecutive activations are ordered: deps (a lane starts when those before it "
              "on its source, destination and shared links have ended), barrier (all ranks meet "
@@ -205,6 +215,23 @@ static bool offers_any(const vp_params_t *params)
 #undef OR_LISTED
 }
 
+bool vp_params_sharing(const vp_params_t *params, vp_sharing_t *sharing_p)
+{
+    static const struct {
+        const char *name;
+        vp_sharing_t sharing;
+    } known[] = {{"auto", VP_SHARING_AUTO}, {"off", VP_SHARING_OFF}, {"on", VP_SHARING_ON}};
+    size_t i;
+
+    for (i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+        if (0 == strcmp(params->sharing, known[i].name)) {
+            *sharing_p = known[i].sharing;
+            return true;
+        }
+    }
+    return false;
+}
+
 bool vp_params_sync(const vp_params_t *params, vp_sync_t *sync_p)
 {
     static const struct {
@@ -227,6 +254,7 @@ bool vp_params_sync(const vp_params_t *params, vp_sync_t *sync_p)
 
 const char *vp_params_refusal(const vp_params_t *params, const char **value_p, const char **known_p)
 {
+    vp_sharing_t sharing;
     vp_sync_t sync;
 
     if (NULL == vp_schedule_find(params->scheduler)) {
@@ -243,6 +271,11 @@ const char *vp_params_refusal(const vp_params_t *params, const char **value_p, c
         *value_p = "more than 32";
         *known_p = "0 to 32";
         return "coll_variopath_cache";
+    }
+    if (!vp_params_sharing(params, &sharing)) {
+        *value_p = params->sharing;
+        *known_p = "auto, off, on";
+        return "coll_variopath_sharing";
     }
     if (!vp_params_sync(params, &sync)) {
         *value_p = params->sync;

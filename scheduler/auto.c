@@ -8,10 +8,12 @@
 #include "scheduler/critical.h"
 
 enum {
-    FEW_RANKS = 8,       /* ranks and links are tight together: critical ports first */
-    NODE_RANKS = 16,     /* the same on a single node */
-    CRITICAL_RANKS = 64, /* beyond, a greedy run is not worth its time even offline */
-    PAPER_RANKS = 16     /* the largest machines whose catalog is complete */
+    FEW_RANKS = 8,        /* ranks and links are tight together: critical ports first */
+    NODE_RANKS = 16,      /* the same on a single node */
+    CRITICAL_RANKS = 64,  /* beyond, a greedy run is not worth its time even offline */
+    LIST_RANKS = 256,     /* beyond, a list takes seconds */
+    LIST_CALL_RANKS = 16, /* beyond, it gains less than it costs inside a call */
+    PAPER_RANKS = 16      /* the largest machines whose catalog is complete */
 };
 
 /* Fills `best` from the planners that need no catalog; names the one whose plan it is. */
@@ -119,7 +121,9 @@ static vp_status_t try_forms(const vp_catalog_t *catalog, const uint64_t *demand
     vp_schedule_options_t shared = *options;
     vp_status_t status = VP_OK;
 
-    if (options->by_dependencies && options->sharing != VP_SHARING_ON) {
+    if (options->by_dependencies && options->sharing != VP_SHARING_ON &&
+        catalog->model->n_ranks <=
+            (options->effort == VP_EFFORT_THOROUGH ? LIST_RANKS : LIST_CALL_RANKS)) {
         status = try_planner(vp_schedule_list, catalog, demand_bytes, options, best_p, error);
     }
     if (status == VP_OK && options->sharing == VP_SHARING_AUTO) {

@@ -111,7 +111,8 @@ vp_status_t vp_schedule_concurrent(const vp_catalog_t *catalog, const uint64_t *
  * The cheapest plan of the planners that fit the size, the effort and what the
  * options allow, under the contention profile; with ablations that of "paper".
  * With VP_SHARING_AUTO never dearer than "concurrent", with by_dependencies
- * than "list"; with VP_EFFORT_THOROUGH never dearer than "paper" up to 16 ranks.
+ * than "list" up to 16 ranks, or 256 with VP_EFFORT_THOROUGH; with VP_EFFORT_THOROUGH never dearer
+ * than "paper" up to 16 ranks.
  */
 vp_status_t vp_schedule_auto(const vp_catalog_t *catalog, const uint64_t *demand_bytes,
                              const vp_schedule_options_t *options, vp_plan_t **plan_p,
