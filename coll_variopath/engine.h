@@ -41,7 +41,7 @@ typedef enum vp_sync {
     VP_SYNC_BARRIER, /* all ranks meet after each activation */
     VP_SYNC_DEPS,    /* a lane starts when those before it on its source, its destination and
                         its shared resources have ended */
-    VP_SYNC_AUTO     /* by the plan: see vp_program_sync */
+    VP_SYNC_AUTO     /* by the plan: deps, but free where activations are mostly overhead */
 } vp_sync_t;
 
 enum { VP_MAX_CACHED_PLANS = 32 }; /* a bit each in a record */

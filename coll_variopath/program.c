@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/units.h"
 #include "coll_variopath/run.h"
 
 void vp_program_destroy(vp_program_t *program)
@@ -24,8 +25,21 @@ void vp_program_destroy(vp_program_t *program)
     free(program);
 }
 
+/*
+ * Lanes shorter than the overhead of an activation end before anybody could be told of
+ * it, so they do not wait. Longer ones lose more to each other on shared links.
+ */
+static vp_sync_t sync_by_length(const vp_engine_t *engine, const vp_plan_t *plan)
+{
+    uint64_t alpha_ns =
+        engine->options.alpha_ns != 0 ? engine->options.alpha_ns : engine->model->alpha_ns;
+
+    return plan->time_ns / 2 > vp_mul_sat(alpha_ns, plan->n_activations) ? VP_SYNC_DEPS
+                                                                         : VP_SYNC_FREE;
+}
+
 /* A list means its waits, and lanes that share their links have none. */
-static vp_sync_t choose_sync(const vp_plan_t *plan, vp_sync_t wanted)
+static vp_sync_t choose_sync(const vp_engine_t *engine, const vp_plan_t *plan)
 {
     if (plan->form.order == VP_PLAN_LIST) {
         return VP_SYNC_DEPS;
@@ -33,7 +47,8 @@ static vp_sync_t choose_sync(const vp_plan_t *plan, vp_sync_t wanted)
     if (plan->form.order == VP_PLAN_CONCURRENT) {
         return VP_SYNC_FREE;
     }
-    return wanted == VP_SYNC_AUTO ? VP_SYNC_DEPS : wanted;
+    return engine->options.sync == VP_SYNC_AUTO ? sync_by_length(engine, plan)
+                                                : engine->options.sync;
 }
 
 /* With waits the next lanes start shortly before the last ones have ended. */
@@ -88,7 +103,7 @@ vp_status_t vp_program_create(const vp_engine_t *engine, vp_plan_t *plan, vp_pro
         return vp_error_no_memory(error, "the lanes of a plan");
     }
     program->plan = plan;
-    program->sync = choose_sync(plan, engine->options.sync);
+    program->sync = choose_sync(engine, plan);
     status = fill_program(engine, program, error);
     if (status != VP_OK) {
         vp_program_destroy(program);

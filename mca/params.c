@@ -116,11 +116,12 @@ static int register_tuner_level(vp_component_t *component)
              "Contention profile of the topology that plans are made for: ideal, or a name that "
              "`variopath topology show` lists. Empty: the one measured together with the "
              "topology's rates, if any (default: empty)");
-    REGISTER("sync", STRING, 6, sync,
-             "How consecutive activations are ordered: deps (a lane starts when those before it "
-             "on its source, destination and shared links have ended), barrier (all ranks meet "
-             "after each activation), free (each rank runs its lanes in plan order) or auto "
-             "(default: auto)");
+    REGISTER(
+        "sync", STRING, 6, sync,
+        "How consecutive activations are ordered: deps (a lane starts when those before it "
+        "on its source, destination and shared links have ended), barrier (all ranks meet "
+        "after each activation), free (each rank runs its lanes in plan order) or auto: deps, but "
+        "free where activations are mostly overhead (default: auto)");
     REGISTER("chunk_bytes", UNSIGNED_LONG_LONG, 6, chunk_bytes,
              "Longest put in bytes: a longer lane goes in pieces, two of which are under way; 0: "
              "no limit (default: 0)");

@@ -208,6 +208,41 @@ START_TEST(a_small_call_is_passed_on)
 }
 END_TEST
 
+/* Free lanes need the messages of one meeting only, waiting ones more. */
+static void body_auto(uint32_t rank, void *argument)
+{
+    enum { MEETING_OF_FOUR = 2, LONG = 1000000 };
+    cluster_t cluster = *(cluster_t *)argument;
+    static traffic_t traffics[2];
+    engine_rank_t self;
+    buffers_t shorts, longs;
+    unsigned before;
+    uint32_t i, j;
+
+    cluster.options.sync = VP_SYNC_AUTO;
+    fill_traffic(&traffics[0], 0);
+    for (i = 0; i < N_RANKS; i++) {
+        for (j = 0; j < N_RANKS; j++) {
+            traffics[1].send[i][j] = traffics[1].room[i][j] = i == j ? 0 : LONG + i;
+        }
+    }
+    engine_rank_start(&self, rank, &cluster, true);
+    buffers_make(&self, &traffics[0], &shorts);
+    buffers_make(&self, &traffics[1], &longs);
+    (void)carry(&self, &shorts, 1);
+    RANKS_EQUAL(self.members[0].n_messages, MEETING_OF_FOUR);
+    before = self.members[0].n_messages;
+    (void)carry(&self, &longs, 2);
+    RANKS_CHECK(self.members[0].n_messages - before > MEETING_OF_FOUR, "long lanes run free");
+    engine_rank_stop(&self);
+}
+
+START_TEST(long_lanes_wait_and_short_ones_do_not)
+{
+    run(body_auto, N_PLANS, 0);
+}
+END_TEST
+
 static Suite *exchange_suite(void)
 {
     Suite *suite = suite_create("engine exchange");
@@ -219,6 +254,7 @@ static Suite *exchange_suite(void)
     tcase_add_test(tcase, without_places_every_call_is_planned);
     tcase_add_test(tcase, a_hopeless_call_that_comes_again_costs_one_small_record);
     tcase_add_test(tcase, a_small_call_is_passed_on);
+    tcase_add_test(tcase, long_lanes_wait_and_short_ones_do_not);
     suite_add_tcase(suite, tcase);
     return suite;
 }
