@@ -15,6 +15,7 @@ include test/paper/local.mk
 include test/testbed/local.mk
 include test/vm/local.mk
 include test/lint/local.mk
+include test/external/local.mk
 include test/long/local.mk
 
 AM_TESTS_ENVIRONMENT = \

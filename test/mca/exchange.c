@@ -53,7 +53,8 @@ static int count_of(const exchange_t *call, int source, int destination)
 static void fill_payload(const exchange_t *call, char *payload, int n_bytes, int source,
                          int destination)
 {
-    uint32_t state = (uint32_t)(source * 7919 + destination * 104729 + call->seed * 1299709 + 1);
+    uint32_t state = (uint32_t)source * 7919 + (uint32_t)destination * 104729 +
+                     (uint32_t)call->seed * 1299709 + 1;
     int i;
 
     for (i = 0; i < n_bytes; i++) {

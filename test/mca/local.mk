@@ -1,9 +1,9 @@
 # The component under a real mpirun.
-MCA_TESTS = test/mca/component.sh test/mca/catalog_files.sh test/mca/discover.sh test/mca/run_cases.sh
+MCA_TESTS = test/mca/component.sh test/mca/catalog_files.sh test/mca/discover.sh test/mca/run_cases.sh test/mca/lifecycle.sh
 EXTRA_DIST += $(MCA_TESTS) test/mca/common.sh test/mca/four.json
 
 if VP_WITH_COMPONENT
-check_PROGRAMS += test/mca/cases test/mca/layouts test/mca/nonblocking test/mca/load_now test/mca/tools_first
+check_PROGRAMS += test/mca/cases test/mca/layouts test/mca/lifecycle test/mca/nonblocking test/mca/load_now test/mca/tools_first
 TESTS += $(MCA_TESTS)
 endif
 test_mca_cases_SOURCES = test/mca/cases.c test/mca/cases.h test/mca/harness.c
@@ -13,6 +13,10 @@ test_mca_layouts_SOURCES = test/mca/layouts.c test/mca/exchange.c test/mca/excha
 	test/mca/cases.h test/mca/harness.c
 test_mca_layouts_CPPFLAGS = $(test_mca_cases_CPPFLAGS)
 test_mca_layouts_LDADD = $(OMPI_LIBS)
+test_mca_lifecycle_SOURCES = test/mca/lifecycle.c test/mca/exchange.c test/mca/exchange.h \
+	test/mca/cases.h test/mca/harness.c
+test_mca_lifecycle_CPPFLAGS = $(test_mca_cases_CPPFLAGS)
+test_mca_lifecycle_LDADD = $(OMPI_LIBS)
 test_mca_nonblocking_SOURCES = test/mca/nonblocking.c test/mca/exchange.c test/mca/exchange.h \
 	test/mca/cases.h test/mca/harness.c
 test_mca_nonblocking_CPPFLAGS = $(test_mca_cases_CPPFLAGS)
