@@ -34,7 +34,7 @@
 #define VP_STAGE_CLASS UINT32_MAX
 
 enum {
-    VP_STAGE_SLOTS = 4,
+    VP_STAGE_SLOTS = 8,
     VP_STAGE_PAGE = 4096,
     VP_STAGE_HEADER_BYTES = 64 /* before the bytes of a slot, at the end of a page */
 };

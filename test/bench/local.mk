@@ -36,7 +36,12 @@ test_bench_bench_forms_SOURCES = test/bench/bench_forms.c \
 test_bench_bench_forms_CPPFLAGS = $(bench_cppflags)
 test_bench_bench_forms_LDADD = sim/libvp_sim.la $(bench_libraries)
 
-.PHONY: bench-planning bench-quality bench-repeated
+.PHONY: bench-paced bench-planning bench-quality bench-repeated
+bench-paced: all
+	$(MAKE) $(AM_MAKEFLAGS) test/cuda_emu/libcuda.la test/cuda_emu/libnvidia-ml.la \
+		test/cuda_emu/libcudart.la test/cuda_emu/describe
+	$(TESTBED_ENVIRONMENT) $(srcdir)/test/bench/paced.sh
+	VP_PACED_P2P=0 $(TESTBED_ENVIRONMENT) $(srcdir)/test/bench/paced.sh
 bench-repeated: all test/bench/bench_repeated
 	$(TESTBED_ENVIRONMENT) $(srcdir)/test/bench/repeated.sh
 bench-planning: test/bench/bench_planning
@@ -48,5 +53,6 @@ bench-quality: test/bench/bench_quality test/bench/bench_forms
 EXTRA_DIST += \
 	test/bench/four-groups.json \
 	test/bench/two-nics.json \
+	test/bench/paced.sh \
 	test/bench/protocol50 \
 	test/bench/repeated.sh

@@ -177,6 +177,7 @@ typedef struct emu_state {
     block_t *small;
     ipcmap_t *ipc;
     stream_t *streams;
+    stream_t *ended_streams;
     int npending;
     pthread_cond_t work;
     int engine, stop;

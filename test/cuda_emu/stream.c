@@ -60,7 +60,9 @@ API(cuStreamDestroy_v2, CUstream h)
             break;
         }
     }
-    h->magic = 0;
+    h->magic = 0; /* what is used after its end is told apart */
+    h->next = emu.ended_streams;
+    emu.ended_streams = h;
     UNLOCK();
     return CUDA_SUCCESS;
 }

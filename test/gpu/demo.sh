@@ -33,4 +33,13 @@ stock=synthetic:gpus=4,switches=2,nics=1,links=uplinks,p2p=off,gdr=off:transport
 demo "host-staged" $stock $stock
 check "host-staged: over host paths only" lacks "$output" "coll_variopath_bytes_NIC"
 check "host-staged: over host paths" contains "$output" "coll_variopath_bytes_HOST"
+
+# The program that run.sh measures with, for its own sake.
+unset CUDA_EMU_TOPO
+fresh
+launch 60 4 --mca coll variopath \
+    --mca coll_variopath_topology "$srcdir/test/gpu/four.json:transports=emulated" \
+    "$builddir/test/gpu/bandwidth" 1048576 >"$output" 2>&1
+check "bandwidth: exit code" equal "$?" 0
+check "bandwidth: verified" equal "$(grep -c verified "$output")" 3
 finish

@@ -35,6 +35,7 @@
     X(cuMemRelease)                                                                                \
     X(cuMemSetAccess)                                                                              \
     X(cuMemUnmap)                                                                                  \
+    X(cuMemcpyDtoD)                                                                                \
     X(cuMemcpyDtoH)                                                                                \
     X(cuMemcpyHtoD)                                                                                \
     X(cuStreamSynchronize)
@@ -210,6 +211,14 @@ void gpu_get(const gpu_buffer_t *buffer, void *bytes)
         require(p_cuMemcpyDtoH(bytes, (CUdeviceptr)(uintptr_t)buffer->address, buffer->n_bytes),
                 "cuMemcpyDtoH");
     }
+}
+
+void gpu_copy(const gpu_buffer_t *to, const gpu_buffer_t *from)
+{
+    require(p_cuMemcpyDtoD((CUdeviceptr)(uintptr_t)to->address,
+                           (CUdeviceptr)(uintptr_t)from->address, from->n_bytes),
+            "cuMemcpyDtoD");
+    require(p_cuCtxSynchronize(), "cuCtxSynchronize");
 }
 
 void *gpu_context(void)

@@ -32,6 +32,9 @@ void gpu_free(gpu_buffer_t *buffer);
 void gpu_put(const gpu_buffer_t *buffer, const void *bytes);
 void gpu_get(const gpu_buffer_t *buffer, void *bytes);
 
+/* From device to device, done when it returns. */
+void gpu_copy(const gpu_buffer_t *to, const gpu_buffer_t *from);
+
 /* The calling thread's context; set to NULL: none. */
 void *gpu_context(void);
 void gpu_set_context(void *context);

@@ -33,7 +33,7 @@ build_all() {
     mkdir -p "$build" && cd "$build" || return
     # shellcheck disable=SC2086
     [ -f Makefile ] || "$source_directory/configure" ${CONFIGURE_ARGS:-} >configure.log || return
-    make -j"$(nproc)" all test/cuda_emu/conformance test/cuda_emu/libcuda.la test/gpu/buffers >make.log 2>&1 ||
+    make -j"$(nproc)" all test/cuda_emu/conformance test/cuda_emu/libcuda.la test/gpu/buffers test/gpu/bandwidth >make.log 2>&1 ||
         { tail -n 20 make.log; return 1; }
 }
 
@@ -70,6 +70,20 @@ buffers 4 dhma vphd carried
 buffers 4 dnhd hnda carried
 buffers 4 hp ph any
 buffers 2 d d repeat
+
+# Lanes of device memory over CUDA IPC; ranks share the devices there are.
+export OMPI_MCA_coll_variopath_topology="$source_directory/test/gpu/four.json:transports=emulated"
+buffers 2 d d carried
+buffers 4 d d carried
+buffers 4 d d again
+buffers 2 d d repeat
+bandwidth() {
+    step "Bandwidth: $1 ranks, $2" 90 mpirun -np "$1" --mca coll variopath \
+        --mca coll_variopath_topology "$source_directory/test/gpu/four.json:transports=$3" test/gpu/bandwidth
+}
+bandwidth 2 "CUDA IPC and TCP" emulated
+bandwidth 4 "CUDA IPC and TCP" emulated
+bandwidth 4 "through host memory" local
 
 printf '\n%s steps failed\n' "$n_failures"
 [ "$n_failures" = 0 ]
