@@ -12,6 +12,28 @@
 #include "test/bench/demands.h"
 #include "test/bench/measure.h"
 
+/* Algorithm 2 of the paper on the same demand, over generated channels. */
+static void run_paper(uint32_t n_nodes, bench_kind_t kind)
+{
+    char text[64];
+    vp_catalog_t *catalog;
+    uint64_t *bytes;
+    const vp_schedule_options_t options = {.alpha_ns = 10000};
+    vp_bound_t bound;
+    measure_t measure = {0};
+
+    (void)snprintf(text, sizeof(text), "r5080-bf3:nodes=%u", n_nodes);
+    catalog = bench_generated_catalog(text);
+    bytes = bench_demand(kind, catalog->model->n_ranks, UINT64_C(1) << 30, 7);
+    bound = measure_bound(catalog->model, bytes, options.alpha_ns);
+    measure_plan("paper", catalog, bytes, &options, &bound, n_nodes > 8 ? 1 : 3, &measure);
+    (void)snprintf(text, sizeof(text), "%u GPUs, %s, paper", catalog->model->n_ranks,
+                   bench_kind_text(kind));
+    measure_print_row(text, &measure);
+    free(bytes);
+    vp_catalog_destroy(catalog);
+}
+
 static void run(uint32_t n_nodes, bench_kind_t kind)
 {
     char text[64];
@@ -45,6 +67,7 @@ int main(void)
         for (kind = 0; kind < N_BENCH_KINDS; kind++) {
             run(n_nodes, (bench_kind_t)kind);
         }
+        run_paper(n_nodes, BENCH_ZIPF06);
     }
     return 0;
 }

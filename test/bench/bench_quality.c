@@ -67,6 +67,7 @@ static void protocol(const vp_catalog_t *catalog, uint64_t alpha_ns)
                 {"auto", "thorough", VP_EFFORT_THOROUGH, 1},
                 {"paper", "paper", VP_EFFORT_CALL, 3}};
     measure_t measures[3] = {{0}};
+    measure_t by_size[N_SIZES] = {{0}}; /* in a call */
     char label[64];
     uint32_t size;
     uint32_t number;
@@ -83,6 +84,10 @@ static void protocol(const vp_catalog_t *catalog, uint64_t alpha_ns)
 
                 measure_plan(ways[way].planner, catalog, bytes, &options, &bound,
                              ways[way].n_repeats, &measures[way]);
+                if (way == 0) {
+                    measure_plan(ways[way].planner, catalog, bytes, &options, &bound,
+                                 ways[way].n_repeats, &by_size[size]);
+                }
             }
             free(bytes);
         }
@@ -91,6 +96,11 @@ static void protocol(const vp_catalog_t *catalog, uint64_t alpha_ns)
         (void)snprintf(label, sizeof(label), "%u GPUs, 25 instances, alpha %u us, %s",
                        catalog->model->n_ranks, (unsigned)(alpha_ns / 1000), ways[way].name);
         measure_print_row(label, &measures[way]);
+    }
+    for (size = 0; size < N_SIZES; size++) {
+        (void)snprintf(label, sizeof(label), "%u GPUs, the 5 of %u MiB, alpha %u us, call",
+                       catalog->model->n_ranks, 8U << size, (unsigned)(alpha_ns / 1000));
+        measure_print_row(label, &by_size[size]);
     }
 }
 

@@ -191,6 +191,19 @@ vp_catalog_t *bench_catalog(const char *topology)
     return catalog;
 }
 
+vp_catalog_t *bench_generated_catalog(const char *topology)
+{
+    vp_model_t *model = NULL;
+    vp_catalog_t *catalog = NULL;
+    vp_error_t error;
+
+    if (vp_topology_resolve(topology, &model, &error) != VP_OK ||
+        vp_catalog_make(&model, VP_BUILD_GENERATED, NULL, NULL, &catalog, &error) != VP_OK) {
+        give_up(error.text);
+    }
+    return catalog;
+}
+
 uint64_t bench_cpu_ns(void)
 {
     struct timespec now;

@@ -28,6 +28,9 @@ uint64_t *bench_demand(bench_kind_t kind, uint32_t n_ranks, uint64_t bytes_per_s
 /* A catalog without shapes around the pruned model of a topology; ends the process on failure. */
 vp_catalog_t *bench_catalog(const char *topology);
 
+/* One from which `paper` makes channels as it needs them. */
+vp_catalog_t *bench_generated_catalog(const char *topology);
+
 /* CPU time of this thread so far. */
 uint64_t bench_cpu_ns(void);
 
