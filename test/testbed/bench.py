@@ -94,7 +94,7 @@ class Bench:
         given = ["--demand", demand]
         ours = OURS + ["--mca", "coll_variopath_catalog", jobs.path("catalog")]
         found = []
-        for mode in self.options.modes or modes(jobs):
+        for mode in self.options.modes:
             # The simulator knows the modes by the same names, and "auto" as its default.
             execution = None if mode == "auto" else mode
             found.append(
@@ -166,6 +166,7 @@ class Bench:
                 bed, self.options.build, self.options.source
             ) as jobs:
                 self.tool("catalog", "build", self.topology, "-o", jobs.path("catalog"))
+                self.options.modes = self.options.modes or modes(jobs, self.options.limit)
                 for name in chosen:
                     if PATTERNS[name][0] == rates:
                         self.pattern(bed, jobs, name)
@@ -177,32 +178,25 @@ class Bench:
                 )
 
 
-def ompi_info(environment, *arguments):
-    return subprocess.run(
-        [os.environ.get("VP_OMPI_INFO", "ompi_info"), *arguments],
+def has_pml_ucx(jobs):
+    done = subprocess.run(
+        [os.environ.get("VP_OMPI_INFO", "ompi_info")],
         text=True,
         capture_output=True,
-        env=environment,
+        env=jobs.environment,
         check=False,
-    ).stdout
-
-
-def has_pml_ucx(jobs):
-    return "MCA pml: ucx" in ompi_info(jobs.environment)
-
-
-def modes(jobs):
-    """Every synchronisation mode that the component's parameter tells of, its default first."""
-    told = ompi_info(
-        jobs.component_environment(), "--param", "coll", "variopath", "--level", "9", "--parsable"
     )
-    help_text = re.search(r"variopath_sync:help:(.*)", told)
-    # "MODE (what it does), ..., MODE (what it does) or auto (default: auto)"
-    found = re.findall(r"(\w+) \(", help_text.group(1)) if help_text else []
-    default = re.search(r"\(default: (\w+)\)", help_text.group(1)) if found else None
-    if default is None or default.group(1) not in found:
-        raise Refused("ompi_info does not tell the component's modes; name them with --modes")
-    return sorted(found, key=lambda mode: (mode != default.group(1), found.index(mode)))
+    return "MCA pml: ucx" in done.stdout
+
+
+def modes(jobs, limit):
+    """Every synchronisation mode: the component names them where it is asked for another one."""
+    asked = OURS + ["--mca", "coll_variopath_sync", "?"]
+    output = jobs.run(asked, ["--bytes", "1", "--repeat", "1"], limit).output
+    match = re.search(r"Parameter: *coll_variopath_sync\n.*\n.*Known: *(.*)", output)
+    if not match:
+        raise Refused(f"the component does not tell its modes; name them with --modes:\n{output}")
+    return match.group(1).split(", ")
 
 
 def milliseconds(seconds):
