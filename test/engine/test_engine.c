@@ -67,6 +67,20 @@ START_TEST(random_demands_where_lanes_wait_for_each_other)
 }
 END_TEST
 
+/* Many pieces per lane, with and without an end that overlaps the next lane. */
+START_TEST(long_lanes_go_in_pieces)
+{
+    cluster_t cluster;
+
+    cluster_make(&cluster, 4);
+    cluster.options.sync = VP_SYNC_DEPS;
+    cluster.options.chunk_bytes = 7001;
+    cluster.options.overlap_percent = _i == 0 ? 0 : 400;
+    cluster.seed = SEED;
+    cluster_run(&cluster, body_random);
+}
+END_TEST
+
 START_TEST(random_demands_with_thread_locks)
 {
     run_random(4, VP_SYNC_FREE, true);
@@ -356,6 +370,7 @@ static Suite *engine_suite(void)
     tcase_add_loop_test(tcase, random_demands_on_two_to_eight_ranks, 0, 4);
     tcase_add_test(tcase, random_demands_with_a_barrier_per_activation);
     tcase_add_loop_test(tcase, random_demands_where_lanes_wait_for_each_other, 0, 3);
+    tcase_add_loop_test(tcase, long_lanes_go_in_pieces, 0, 2);
     tcase_add_test(tcase, random_demands_with_thread_locks);
     tcase_add_loop_test(tcase, ranks_may_be_placed_in_any_order, 0, 2);
     tcase_add_loop_test(tcase, some_ranks_of_the_catalog, 0, 3);
