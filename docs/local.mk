@@ -2,3 +2,4 @@ EXTRA_DIST += docs/ARCHITECTURE.md docs/importers.md docs/catalog-format.md docs
 	docs/probe.md docs/rdma-guest.md docs/simulator.md docs/testbed.md docs/topology-format.md
 EXTRA_DIST += docs/device-buffers.md docs/gpu-results.md
 EXTRA_DIST += docs/discovery.md
+EXTRA_DIST += docs/evaluation.md docs/evaluation

@@ -21,7 +21,7 @@ CASES = (
     ("r5080-bf3:nodes=16", 128),
 )
 DEMANDS = ("uniform", "zipf --over ranked-rows --exponent 0.6")
-REPEATS = 3
+FEW_REPEATS, MANY_REPEATS = 3, 25
 HOW = ("--execution", "deps", "--port-sharing", "auto")
 
 
@@ -40,7 +40,7 @@ def planning_cpu_ns(command):
     return int(planning_ns * min(1.0, (usage.ru_utime + usage.ru_stime) * 1e9 / elapsed_ns))
 
 
-def measure(runner, topology, demand, links="ideal", repeats=REPEATS):
+def measure(runner, topology, demand, links="ideal", repeats=FEW_REPEATS):
     """(lanes, time of the plan, fastest planning time) of `auto`."""
     words = ["--topology", topology, "--demand", demand, "--links", links]
     plan = [runner.variopath, "plan", *words, "--scheduler", run.OURS, *HOW, "--json"]
@@ -57,7 +57,9 @@ def calibrate(runner):
         demand = runner.demand(ranks, "random --bytes-per-rank 67108864")
         costs = []
         for links in ("ideal", "collapses"):
-            _, _, planning_ns = measure(runner, topology, demand, links)
+            _, _, planning_ns = measure(
+                runner, topology, demand, links, FEW_REPEATS if ranks > 32 else MANY_REPEATS
+            )
             costs.append(planning_ns // (ranks * (ranks - 1)))
         lines.append(f"{ranks},{max(costs)}")
         print(lines[-1], flush=True)
@@ -91,19 +93,20 @@ def make(runner, fast):
     charges = ", ".join(f"{ns} ({ranks} ranks)" for ranks, ns in run.read_planning())
     section.add(
         "1 GiB per source. So that equal runs give equal pages, planning is charged throughout "
-        "this "
-        f"page by the pair, at {charges} ns: CPU time of the fastest of {REPEATS} plans of `auto` "
-        f"for a random demand "
-        "of 64 MiB per rank, on one of two shared cores, kept in `test/paper/planning.csv` "
-        "(`planning.py --calibrate`); larger machines pay as the largest there. What it takes when "
-        "the page is made is on the page of timings.",
+        f"this page by the pair, at {charges} ns: CPU time of the fastest of {MANY_REPEATS} (above "
+        f"32 "
+        f"ranks {FEW_REPEATS}) plans of `auto` for a random demand of 64 MiB per rank, on one of "
+        f"two "
+        "shared cores, kept in `test/paper/planning.csv` (`planning.py --calibrate`); larger "
+        "machines pay as the largest there. What it takes when the page is made is on the page of "
+        "timings.",
         "",
         *table([*heads, "planning charged ms", "share"], cells),
     )
     section.timings = [
         "## Planning times",
         "",
-        f"CPU time of planner `auto`, fastest of {REPEATS} runs, one thread.",
+        f"CPU time of planner `auto`, fastest of {FEW_REPEATS} runs, one thread.",
         "",
         *table([*heads[:4], "planning ms", "ns per pair", "share of communication"], times),
         "",

@@ -11,7 +11,7 @@ import os
 
 from figures import Section, here, main
 from runner import OVERHEADS
-from tables import geometric_mean, table, us
+from tables import table, us
 
 PROTOCOL = here("..", "bench", "protocol50")
 SIZES = (8, 16, 32, 64, 128)

@@ -178,8 +178,17 @@ class Row:
 
     def is_beaten(self):
         """Slower than the best baseline by more than 2% and more than one exchange."""
+        return self.charged_ns > self.limit_ns
+
+    def is_transfer_beaten(self):
+        """The same without planning and exchange."""
+        return self.transfer_ns > self.limit_ns
+
+    @property
+    def limit_ns(self):
+        """Longest that ours may take."""
         best = self.best[0]
-        return self.charged_ns > max(best * 1.02, best + exchange_ns(self.ranks))
+        return max(best * 1.02, best + exchange_ns(self.ranks))
 
     def has_room(self):
         """The best baseline is more than 5% above the fluid bound."""

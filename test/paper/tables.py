@@ -42,6 +42,11 @@ def us(time_ns):
     return f"{time_ns / 1e3:.1f}"
 
 
+def ratio_text(ratio, digits=2):
+    """Small ratios keep two digits that say something."""
+    return f"{ratio:.{digits}f}" if ratio >= 0.1 else f"{ratio:.2g}"
+
+
 def speedup_cells(part, kind):
     """One line of means; `kind` is the attribute of a row with our time."""
     means = [
@@ -49,7 +54,7 @@ def speedup_cells(part, kind):
     ]
     means.append(geometric_mean(row.best[0] / getattr(row, kind) for row in part))
     bound = geometric_mean(row.fluid_ns / getattr(row, kind) for row in part)
-    return [f"{mean:.2f}" for mean in means] + [f"{bound:.3f}"]
+    return [ratio_text(mean) for mean in means] + [ratio_text(bound, 3)]
 
 
 def speedup_table(rows, paper):
@@ -108,11 +113,7 @@ def verdicts(rows):
 def verdict_line(part, rates, profile):
     """One line of verdicts."""
     beaten = [row for row in part if row.is_beaten()]
-    bare = [
-        row
-        for row in part
-        if row.transfer_ns > max(row.best[0] * 1.02, row.best[0] + exchange_ns(row.ranks))
-    ]
+    bare = [row for row in part if row.is_transfer_beaten()]
     room = [row for row in part if row.has_room()]
     won = [row for row in room if row.charged_ns < row.best[0]]
     won_bare = [row for row in room if row.transfer_ns < row.best[0]]
