@@ -20,8 +20,12 @@ enum { GOOD_ENOUGH = 1021 };
 
 enum {
     MOST_PARTS = 4, /* of the longest pair: more overheads cost more than cuts gain */
-    FEW_RANKS = 16  /* critical ports first colours these better */
+    FEW_RANKS = 16  /* on one node, ranks and links are tight together */
 };
+
+/* vp_colour_search or vp_critical_search. */
+typedef vp_status_t (*colouring_fn_t)(const vp_jobs_t *jobs, const vp_schedule_options_t *options,
+                                      vp_colouring_t *best, vp_error_t *error);
 
 typedef struct search {
     const vp_jobs_t *jobs;
@@ -142,18 +146,8 @@ static vp_status_t try_cut(search_t *search, uint64_t tau_ticks, vp_error_t *err
     return status;
 }
 
-static vp_status_t colour(const search_t *search, vp_colouring_t *colouring, vp_error_t *error)
-{
-    const vp_model_t *model = search->jobs->model;
-
-    if (model->n_nodes == 1 && model->n_ranks <= FEW_RANKS) {
-        return vp_critical_search(search->jobs, search->options, colouring, error);
-    }
-    return vp_colour_search(search->jobs, search->options, colouring, error);
-}
-
 /* The lanes of a colouring's activations, one activation after the other. */
-static vp_status_t try_colouring(search_t *search, vp_error_t *error)
+static vp_status_t try_colouring(search_t *search, colouring_fn_t colour, vp_error_t *error)
 {
     vp_colouring_t colouring = {0};
     vp_plan_builder_t *builder = NULL;
@@ -162,7 +156,7 @@ static vp_status_t try_colouring(search_t *search, vp_error_t *error)
     size_t i;
 
     if (status == VP_OK) {
-        status = colour(search, &colouring, error);
+        status = colour(search->jobs, search->options, &colouring, error);
     }
     if (status == VP_OK) {
         status = vp_colouring_plan(&colouring, search->options->alpha_ns, "list", &plan, error);
@@ -185,6 +179,20 @@ static vp_status_t try_colouring(search_t *search, vp_error_t *error)
     return status;
 }
 
+/* Critical ports first colours few ranks better, first fit many. */
+static vp_status_t try_colourings(search_t *search, vp_error_t *error)
+{
+    bool is_small = search->jobs->model->n_nodes == 1 && search->jobs->model->n_ranks <= FEW_RANKS;
+    vp_status_t status =
+        try_colouring(search, is_small ? vp_critical_search : vp_colour_search, error);
+
+    if (status == VP_OK && is_small && search->options->effort == VP_EFFORT_THOROUGH &&
+        !is_good(search)) {
+        status = try_colouring(search, vp_colour_search, error);
+    }
+    return status;
+}
+
 /* Cuts come last: each pass costs more, and gains less, than a colouring. */
 static vp_status_t search_lists(search_t *search, vp_error_t *error)
 {
@@ -193,7 +201,7 @@ static vp_status_t search_lists(search_t *search, vp_error_t *error)
     uint64_t n_parts;
 
     if (status == VP_OK && !is_good(search)) {
-        status = try_colouring(search, error);
+        status = try_colourings(search, error);
     }
     for (n_parts = 2; n_parts <= MOST_PARTS && search->options->effort == VP_EFFORT_THOROUGH &&
                       status == VP_OK && !is_good(search);
