@@ -14,7 +14,7 @@ else
     topology=synthetic:gpus=4,switches=2,nics=0,links=uplinks,p2p=off,gdr=off,$rates:transports=local
 fi
 program=$builddir/examples/alltoallv
-bytes=${VP_PACED_BYTES:-2000000}
+bytes=${VP_PACED_BYTES:-6000000}
 export OMPI_MCA_coll_variopath_catalog=''
 describe paced "$topology" || exit 1
 
