@@ -177,52 +177,89 @@ static void test_flights(vp_run_t *run)
     }
 }
 
-static vp_status_t copy_block(const vp_work_t *work, void *to, const void *from, size_t n_bytes,
-                              vp_error_t *error)
+static const vp_memory_t *device_side(const vp_call_t *call)
 {
-    const vp_call_t *call = work->call;
+    return vp_memory_is_device(call->send_memory) ? call->send_memory : call->receive_memory;
+}
 
-    if (!work->on_device) {
-        memmove(to, from, n_bytes);
-        return VP_OK;
-    }
-    return vp_device_copy(vp_memory_is_device(call->send_memory) ? call->send_memory
-                                                                 : call->receive_memory,
-                          (uintptr_t)to, (uintptr_t)from, n_bytes, error);
+/* What this rank sends itself, as far as there is room. */
+static uint64_t own_bytes(const vp_engine_t *engine, const vp_call_t *call)
+{
+    uint64_t n_bytes = call->send[engine->rank].n_bytes;
+    uint64_t room = call->receive[engine->rank].n_bytes;
+
+    return n_bytes < room ? n_bytes : room;
 }
 
 vp_status_t vp_execute_self(vp_engine_t *engine, vp_work_t *work, vp_error_t *error)
 {
     const vp_call_t *call = work->call;
-    const vp_block_t *send = &call->send[engine->rank];
-    const vp_block_t *receive = &call->receive[engine->rank];
-    uint64_t n_bytes = send->n_bytes < receive->n_bytes ? send->n_bytes : receive->n_bytes;
+    void *to = call->receive[engine->rank].address;
+    const void *from = call->send[engine->rank].address;
+    uint64_t n_bytes = own_bytes(engine, call);
 
     if (n_bytes == 0) {
         return VP_OK;
     }
     vp_counter_add(&engine->counters->self_bytes, n_bytes);
-    return copy_block(work, receive->address, send->address, (size_t)n_bytes, error);
+    if (!work->on_device) {
+        memmove(to, from, (size_t)n_bytes);
+        return VP_OK;
+    }
+    return vp_device_copy(device_side(call), (uintptr_t)to, (uintptr_t)from, (size_t)n_bytes,
+                          error);
 }
 
-/* Bytes of the own block are copied while the first lane is under way. */
-static void copy_self(vp_run_t *run)
+static void note_self(vp_run_t *run, vp_status_t status)
 {
-    vp_status_t status;
+    const vp_trouble_t trouble = {.cause = VP_CAUSE_LANE,
+                                  .status = (int32_t)status,
+                                  .lane = UINT32_MAX,
+                                  .rank = run->engine->rank,
+                                  .peer = run->engine->rank};
 
-    if (run->work->self_done) {
+    if (status != VP_OK) {
+        vp_run_note(run, &trouble);
+    }
+}
+
+/*
+ * The device copies its own block while lanes run. Memory without a context of
+ * its own is left to copy_self, like host memory, which only the CPU moves.
+ */
+static void start_self(vp_run_t *run)
+{
+    const vp_call_t *call = run->work->call;
+    uint32_t rank = run->engine->rank;
+    uint64_t n_bytes = own_bytes(run->engine, call);
+
+    if (!run->work->on_device || n_bytes == 0 || device_side(call)->context == NULL) {
         return;
     }
     run->work->self_done = true;
-    status = vp_execute_self(run->engine, run->work, own_words(run));
-    if (status != VP_OK) {
-        const vp_trouble_t trouble = {.cause = VP_CAUSE_LANE,
-                                      .status = (int32_t)status,
-                                      .lane = UINT32_MAX,
-                                      .rank = run->engine->rank,
-                                      .peer = run->engine->rank};
+    vp_counter_add(&run->engine->counters->self_bytes, n_bytes);
+    note_self(run,
+              vp_copy_start(&run->self, device_side(call)->context,
+                            vp_memory_is_device(call->receive_memory),
+                            (uintptr_t)call->receive[rank].address,
+                            (uintptr_t)call->send[rank].address, (size_t)n_bytes, own_words(run)));
+}
 
-        vp_run_note(run, &trouble);
+static void end_self(vp_run_t *run)
+{
+    bool done;
+
+    vp_copy_wait(&run->self);
+    note_self(run, vp_copy_test(&run->self, &done, own_words(run)));
+    vp_copy_free(&run->self);
+}
+
+/* The CPU copies the own block while the first lane is under way. */
+static void copy_self(vp_run_t *run)
+{
+    if (!run->work->self_done) {
+        run->work->self_done = true;
+        note_self(run, vp_execute_self(run->engine, run->work, own_words(run)));
     }
 }
 
@@ -388,11 +425,13 @@ void vp_execute(vp_engine_t *engine, vp_work_t *work, vp_trouble_t *trouble_p, v
     vp_run_t run = {.engine = engine, .work = work, .program = work->program, .error = own};
 
     begin_run(&run);
+    start_self(&run);
     if (run.program->sync == VP_SYNC_BARRIER) {
         run_activations(&run);
     }
     run_lanes(&run, run.program->waits->n_own);
     copy_self(&run);
+    end_self(&run);
     release_rest(&run);
     vp_run_collect(&run);
     vp_run_meet(&run);

@@ -56,6 +56,7 @@ typedef struct vp_run {
     vp_program_t *program;
     vp_error_t *error; /* what went wrong on this rank, in words */
     vp_trouble_t trouble;
+    vp_copy_t self; /* of the own block, by the device */
     uint32_t n_flights;
     size_t next;       /* own lanes before it were started */
     size_t end;        /* own lanes before it may be */
