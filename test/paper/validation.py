@@ -19,6 +19,7 @@ KINDS = (
     ("Open MPI pairwise, over UCX", "tuned pairwise, pml"),
     ("Open MPI linear", "tuned linear"),
 )
+COLUMNS = ("algorithm", "median ms", "fluid ms")
 
 
 def read_rows():
@@ -30,8 +31,8 @@ def read_rows():
                 columns = None
                 continue
             cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
-            if "fluid ms" in cells:
-                columns = [cells.index(it) for it in ("algorithm", "median ms", "fluid ms")]
+            if all(it in cells for it in COLUMNS):
+                columns = [cells.index(it) for it in COLUMNS]
             elif columns is not None and not cells[0].startswith("---"):
                 name, measured, fluid = (cells[index] for index in columns)
                 rows.append((name, float(measured), float(fluid)))
