@@ -185,7 +185,7 @@ bool vp_hw_pci_parse(const char *text, vp_hw_pci_t *pci_p)
                            .bus = (uint8_t)(pci >> 8),
                            .device = (uint8_t)(pci >> 3 & 0x1f),
                            .function = (uint8_t)(pci & 7),
-                           .is_known = true};
+                           .is_known = pci != VP_PCI_UNKNOWN};
     return true;
 }
 

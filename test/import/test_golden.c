@@ -403,6 +403,30 @@ START_TEST(native_file_again)
 }
 END_TEST
 
+/* What is no device's address is not handed on: the topology file would be refused. */
+START_TEST(native_of_an_address_of_zeros)
+{
+    vp_error_t error = {0};
+    size_t n_bytes;
+    char *text = sample_read("n01-3090x8-2sw-1nic.xml", &n_bytes);
+    char *address = strstr(text, "0000:0f:00.0");
+    json_t *report, *again;
+
+    ck_assert_ptr_nonnull(address);
+    memcpy(address, "0000:00:00.0", strlen("0000:00:00.0"));
+    report = sample_import("zeros.xml", text, n_bytes, &error);
+    ck_assert_msg(report != NULL, "%s", error.text);
+    free(text);
+    text = json_dumps(json_object_get(report, "native"), 0);
+    ck_assert_ptr_null(strstr(text, "0000:00:00.0"));
+    again = sample_import("again.json", text, strlen(text), &error);
+    ck_assert_msg(again != NULL, "%s", error.text);
+    json_decref(again);
+    json_decref(report);
+    free(text);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("import golden");
@@ -417,6 +441,7 @@ int main(void)
     tcase_add_test(tests, native_rates);
     tcase_add_test(tests, native_of_nested_switches);
     tcase_add_test(tests, native_file_again);
+    tcase_add_test(tests, native_of_an_address_of_zeros);
     tcase_set_timeout(tests, 30);
     suite_add_tcase(suite, tests);
     srunner_run_all(runner, CK_NORMAL);
