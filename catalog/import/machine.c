@@ -185,7 +185,7 @@ bool vp_hw_pci_parse(const char *text, vp_hw_pci_t *pci_p)
                            .bus = (uint8_t)(pci >> 8),
                            .device = (uint8_t)(pci >> 3 & 0x1f),
                            .function = (uint8_t)(pci & 7),
-                           .is_known = pci != VP_PCI_UNKNOWN};
+                           .is_known = true};
     return true;
 }
 
@@ -196,4 +196,10 @@ void vp_hw_pci_format(const vp_hw_pci_t *pci, char *text)
         (void)snprintf(text, VP_HW_NAME_BYTES, "%04" PRIx32 ":%02x:%02x.%x", pci->domain, pci->bus,
                        pci->device, pci->function);
     }
+}
+
+bool vp_hw_pci_is_device(const vp_hw_pci_t *pci)
+{
+    return pci->is_known &&
+           (pci->domain != 0 || pci->bus != 0 || pci->device != 0 || pci->function != 0);
 }

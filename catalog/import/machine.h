@@ -148,9 +148,10 @@ bool vp_hardware_is_nearest(const vp_hardware_t *machine, uint32_t gpu_idx, uint
 /*
  * Reads "0000:0c:00.0" (domain of 4 to 8 digits, or none; any case), or
  * writes it to text (at least VP_HW_NAME_BYTES): "" for an unknown address.
- * "0000:00:00.0" is no GPU's or NIC's and is read as unknown.
  */
 bool vp_hw_pci_parse(const char *text, vp_hw_pci_t *pci_p);
 void vp_hw_pci_format(const vp_hw_pci_t *pci, char *text);
+/* Can it be the address of a GPU or NIC? "0000:00:00.0" is that of the host bridge. */
+bool vp_hw_pci_is_device(const vp_hw_pci_t *pci);
 
 #endif

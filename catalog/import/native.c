@@ -359,8 +359,9 @@ static json_t *group_gpus(vp_native_writer_t *writer, uint32_t group)
         if (machine->gpu_group[i] == group) {
             vp_hw_pci_format(pci, address);
             vp_native_append(writer, list,
-                             pci->is_known ? json_pack("{s:s}", "pci", address) : json_object());
-            is_known = is_known || pci->is_known;
+                             vp_hw_pci_is_device(pci) ? json_pack("{s:s}", "pci", address)
+                                                      : json_object());
+            is_known = is_known || vp_hw_pci_is_device(pci);
         }
     }
     result = is_known ? json_incref(list) : json_integer((json_int_t)json_array_size(list));

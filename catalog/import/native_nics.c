@@ -93,7 +93,7 @@ static vp_status_t add_nic(vp_native_writer_t *writer, const vp_nic_place_t *pla
         vp_native_set(writer, item, "serves", json_incref(serves));
     }
     json_decref(serves);
-    if (card->pci.is_known) {
+    if (vp_hw_pci_is_device(&card->pci)) {
         char address[VP_HW_NAME_BYTES];
 
         vp_hw_pci_format(&card->pci, address);

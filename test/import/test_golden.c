@@ -406,10 +406,12 @@ END_TEST
 /* What is no device's address is not handed on: the topology file would be refused. */
 START_TEST(native_of_an_address_of_zeros)
 {
+    static const char *const addresses[] = {"0000:0f:00.0", "0000:9a:00.0"}; /* a GPU, the NIC */
+    ;
     vp_error_t error = {0};
     size_t n_bytes;
     char *text = sample_read("n01-3090x8-2sw-1nic.xml", &n_bytes);
-    char *address = strstr(text, "0000:0f:00.0");
+    char *address = strstr(text, addresses[_i]);
     json_t *report, *again;
 
     ck_assert_ptr_nonnull(address);
@@ -418,7 +420,7 @@ START_TEST(native_of_an_address_of_zeros)
     ck_assert_msg(report != NULL, "%s", error.text);
     free(text);
     text = json_dumps(json_object_get(report, "native"), 0);
-    ck_assert_ptr_null(strstr(text, "0000:00:00.0"));
+    ck_assert_ptr_null(strstr(text, "\"pci\": \"0000:00:00.0\""));
     again = sample_import("again.json", text, strlen(text), &error);
     ck_assert_msg(again != NULL, "%s", error.text);
     json_decref(again);
@@ -441,7 +443,7 @@ int main(void)
     tcase_add_test(tests, native_rates);
     tcase_add_test(tests, native_of_nested_switches);
     tcase_add_test(tests, native_file_again);
-    tcase_add_test(tests, native_of_an_address_of_zeros);
+    tcase_add_loop_test(tests, native_of_an_address_of_zeros, 0, 2);
     tcase_set_timeout(tests, 30);
     suite_add_tcase(suite, tests);
     srunner_run_all(runner, CK_NORMAL);
