@@ -17,14 +17,18 @@ n_carried=0
 
 skip() { echo "skipped: $*"; exit 77; }
 
-# debian_source PACKAGE: its upstream source, unpacked in $kept/PACKAGE. Apt's lists
-# are kept beside it, so that the machine's own are not touched.
+# debian_source PACKAGE: its upstream source, unpacked in $kept/PACKAGE, from where
+# the machine has its own packages. Apt's lists are kept beside it, so that the
+# machine's own are not touched.
 debian_source() {
-    local package=$1 state=$kept/apt release
+    local package=$1 state=$kept/apt release site
     [ ! -d "$kept/$package" ] || return 0
     release=$(. /etc/os-release && echo "$VERSION_CODENAME")
     mkdir -p "$state/lists/partial" "$state/cache/archives/partial" "$kept/$package.new"
-    echo "deb-src http://deb.debian.org/debian $release main" >"$state/sources.list"
+    # shellcheck disable=SC2016 # for apt-get
+    site=$(apt-get indextargets --format '$(SITE)' "Codename: $release" "Component: main" | head -n 1)
+    [ -n "$site" ] || { echo "apt knows no source of $release" >"$kept/$package.log"; return 1; }
+    echo "deb-src $site $release main" >"$state/sources.list"
     local options=(-o "Dir::Etc::sourcelist=$state/sources.list" -o Dir::Etc::sourceparts=/dev/null
         -o "Dir::State::Lists=$state/lists" -o "Dir::Cache=$state/cache" -o APT::Sandbox::User=root)
     (cd "$kept" && timeout 300 apt-get "${options[@]}" update &&

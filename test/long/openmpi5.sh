@@ -22,7 +22,7 @@ trap 'leave; chmod -R u+w "$work"; rm -rf "$work"' EXIT
 
 if [ ! -x "$root/usr/bin/mpirun" ]; then
     timeout 900 debootstrap --variant=minbase "--include=$packages" trixie "$root" \
-        http://deb.debian.org/debian >"$work/debootstrap.log" 2>&1 ||
+        >"$work/debootstrap.log" 2>&1 ||
         skip "Debian 13 cannot be had: $(tail -n 1 "$work/debootstrap.log")"
 fi
 mkdir -p "$root/src" "$root/build"
