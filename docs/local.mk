@@ -3,3 +3,4 @@ EXTRA_DIST += docs/ARCHITECTURE.md docs/importers.md docs/catalog-format.md docs
 EXTRA_DIST += docs/device-buffers.md docs/gpu-results.md
 EXTRA_DIST += docs/discovery.md
 EXTRA_DIST += docs/evaluation.md docs/evaluation
+EXTRA_DIST += docs/parameters.md
