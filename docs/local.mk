@@ -4,3 +4,4 @@ EXTRA_DIST += docs/device-buffers.md docs/gpu-results.md
 EXTRA_DIST += docs/discovery.md
 EXTRA_DIST += docs/evaluation.md docs/evaluation
 EXTRA_DIST += docs/parameters.md
+EXTRA_DIST += docs/equations.md docs/guide.md docs/troubleshooting.md docs/contributing.md
