@@ -14,8 +14,9 @@ typedef struct vp_result {
     const char *links;
     const char *execution;
     const char *concurrency;
-    uint64_t synthesis_ms; /* what making a given schedule took */
-    uint64_t total_bytes;  /* of the demand, without its diagonal; set when it is added */
+    uint64_t synthesis_ms;    /* what making a given schedule took */
+    uint64_t planning_cpu_ns; /* of a plan of ours; 0: not asked for */
+    uint64_t total_bytes;     /* of the demand, without its diagonal; set when it is added */
     vp_simulation_t simulation;
 } vp_result_t;
 

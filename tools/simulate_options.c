@@ -14,7 +14,7 @@
 
 #define MAX_NS UINT64_C(1000000000000)
 #define MAX_SIZE (UINT64_C(1) << 50)
-enum { MAX_RATE_ERROR_PPM = 900000 };
+enum { MAX_RATE_ERROR_PPM = 900000, MAX_TIMED_PLANS = 1000 };
 
 void vp_simulate_options_help(void)
 {
@@ -38,6 +38,7 @@ void vp_simulate_options_help(void)
         "  --planning-ns T        plans: charge this before the first lane [0]\n"
         "  --exchange-ns T        plans: charge this for the exchange of counts [0]\n"
         "  --plan-links P         plans are made for this profile [the one that they run on]\n"
+        "  --time-planning N      make each plan N times; planning_cpu_ns is the fastest [0]\n"
         "  --fail LINK            without this shared link, its paths and its NIC\n"
         "  --unaware              plans are made as if nothing had failed\n"
         "  --rate-error PPM       links run at their rate +- up to PPM; plans do not know [0]\n"
@@ -123,6 +124,7 @@ enum {
     PLANNING,
     EXCHANGE,
     PLAN_LINKS,
+    TIME_PLANNING,
     FAIL,
     UNAWARE,
     RATE_ERROR,
@@ -135,28 +137,30 @@ enum {
     HELP
 };
 
-static const struct option known_options[] = {{"topology", required_argument, NULL, TOPOLOGY},
-                                              {"demand", required_argument, NULL, DEMAND},
-                                              {"algorithms", required_argument, NULL, ALGORITHMS},
-                                              {"schedule", required_argument, NULL, SCHEDULE},
-                                              {"links", required_argument, NULL, LINKS},
-                                              {"execution", required_argument, NULL, EXECUTION},
-                                              {"alpha-ns", required_argument, NULL, ALPHA},
-                                              {"post-ns", required_argument, NULL, POST},
-                                              {"planning-ns", required_argument, NULL, PLANNING},
-                                              {"exchange-ns", required_argument, NULL, EXCHANGE},
-                                              {"plan-links", required_argument, NULL, PLAN_LINKS},
-                                              {"fail", required_argument, NULL, FAIL},
-                                              {"unaware", no_argument, NULL, UNAWARE},
-                                              {"rate-error", required_argument, NULL, RATE_ERROR},
-                                              {"seed", required_argument, NULL, SEED},
-                                              {"sweep", required_argument, NULL, SWEEP},
-                                              {"exact", no_argument, NULL, EXACT},
-                                              {"json", no_argument, NULL, JSON},
-                                              {"csv", no_argument, NULL, CSV},
-                                              {"svg", required_argument, NULL, SVG},
-                                              {"help", no_argument, NULL, HELP},
-                                              {NULL, 0, NULL, 0}};
+static const struct option known_options[] = {
+    {"topology", required_argument, NULL, TOPOLOGY},
+    {"demand", required_argument, NULL, DEMAND},
+    {"algorithms", required_argument, NULL, ALGORITHMS},
+    {"schedule", required_argument, NULL, SCHEDULE},
+    {"links", required_argument, NULL, LINKS},
+    {"execution", required_argument, NULL, EXECUTION},
+    {"alpha-ns", required_argument, NULL, ALPHA},
+    {"post-ns", required_argument, NULL, POST},
+    {"planning-ns", required_argument, NULL, PLANNING},
+    {"exchange-ns", required_argument, NULL, EXCHANGE},
+    {"plan-links", required_argument, NULL, PLAN_LINKS},
+    {"time-planning", required_argument, NULL, TIME_PLANNING},
+    {"fail", required_argument, NULL, FAIL},
+    {"unaware", no_argument, NULL, UNAWARE},
+    {"rate-error", required_argument, NULL, RATE_ERROR},
+    {"seed", required_argument, NULL, SEED},
+    {"sweep", required_argument, NULL, SWEEP},
+    {"exact", no_argument, NULL, EXACT},
+    {"json", no_argument, NULL, JSON},
+    {"csv", no_argument, NULL, CSV},
+    {"svg", required_argument, NULL, SVG},
+    {"help", no_argument, NULL, HELP},
+    {NULL, 0, NULL, 0}};
 
 static const char **text_of(int option, vp_simulate_options_t *options)
 {
@@ -215,6 +219,8 @@ static bool take_option(int option, const char *value, vp_simulate_options_t *op
         return parse_u64(value, MAX_NS, &options->planning_ns);
     case EXCHANGE:
         return parse_u64(value, MAX_NS, &options->exchange_ns);
+    case TIME_PLANNING:
+        return parse_u64(value, MAX_TIMED_PLANS, &options->n_timed_plans);
     case RATE_ERROR:
         return parse_u64(value, MAX_RATE_ERROR_PPM, &options->rate_error_ppm);
     case SEED:

@@ -27,6 +27,7 @@ typedef struct vp_simulate_options {
     uint64_t post_ns; /* of a lane that waits for no other rank; at most alpha_ns counts */
     uint64_t planning_ns;
     uint64_t exchange_ns;
+    uint64_t n_timed_plans; /* how often each plan is made for its fastest CPU time; 0: no clock */
     uint64_t rate_error_ppm;
     uint64_t seed;
     size_t n_sizes; /* bytes per rank that the demand is scaled to; 0: as it is */

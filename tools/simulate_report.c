@@ -166,15 +166,22 @@ static json_t *pack_links(const vp_simulation_t *simulation)
 static json_t *pack_result(const vp_report_t *report, const vp_result_t *result)
 {
     const vp_simulation_t *simulation = &result->simulation;
+    json_t *packed;
 
-    return json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "algorithm",
-                     result->algorithm, "links", result->links, "execution", result->execution,
-                     "concurrency", result->concurrency, "total_bytes",
-                     (json_int_t)result->total_bytes, "time_ns", (json_int_t)simulation->time_ns,
-                     "algorithmic_bytes_per_s", (json_int_t)vp_report_rate(report, result), "steps",
-                     (json_int_t)simulation->n_steps, "flows", (json_int_t)simulation->n_flows,
-                     "max_idle_ns", (json_int_t)simulation->max_idle_ns, "synthesis_ms",
-                     (json_int_t)result->synthesis_ms, "link_bytes", pack_links(simulation));
+    packed =
+        json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "algorithm",
+                  result->algorithm, "links", result->links, "execution", result->execution,
+                  "concurrency", result->concurrency, "total_bytes",
+                  (json_int_t)result->total_bytes, "time_ns", (json_int_t)simulation->time_ns,
+                  "algorithmic_bytes_per_s", (json_int_t)vp_report_rate(report, result), "steps",
+                  (json_int_t)simulation->n_steps, "flows", (json_int_t)simulation->n_flows,
+                  "max_idle_ns", (json_int_t)simulation->max_idle_ns, "synthesis_ms",
+                  (json_int_t)result->synthesis_ms, "link_bytes", pack_links(simulation));
+    if (packed != NULL && result->planning_cpu_ns > 0) {
+        (void)json_object_set_new(packed, "planning_cpu_ns",
+                                  json_integer((json_int_t)result->planning_cpu_ns));
+    }
+    return packed;
 }
 
 static vp_status_t print_json(const vp_report_t *report, vp_error_t *error)

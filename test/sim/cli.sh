@@ -50,6 +50,19 @@ grep -q '^nccl,ideal,own,[0-9]*,[0-9]*,5,[0-9]*$' "$dir/out" || {
     echo 'FAILED: no row for nccl'
     n_failures=$((n_failures + 1))
 }
+# A timed plan is the same plan, and only what was planned has a planning time.
+expect 0 simulate --topology fig1-6 --demand "$dir/a.csv" --algorithms "$all,paper" --links all \
+    --time-planning 3 --json
+n_checks=$((n_checks + 1))
+if [ "$(grep -c planning_cpu_ns "$dir/out")" = "$(grep -c '"algorithm": "paper"' "$dir/out")" ]; then
+    echo 'ok: plans have planning times'
+else
+    echo 'FAILED: a plan has no planning time, or a system has one'
+    n_failures=$((n_failures + 1))
+fi
+grep -v planning_cpu_ns "$dir/out" | tr -d ' ,\n' >"$dir/timed"
+tr -d ' ,\n' <"$dir/first.json" >"$dir/untimed"
+same "$dir/untimed" "$dir/timed"
 # With a failed NIC nothing goes over it, whether the planner knows or not.
 expect 0 demand zipf --ranks 16 --exponent 0.6 -o "$dir/c.csv"
 for knowledge in "" --unaware; do
