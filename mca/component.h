@@ -21,6 +21,7 @@
  *   request.c     their requests, and who runs when
  *   fiber.c       stacks that pause     rounds.c      exchanges on such a stack
  *   stage.c       device buffers through host memory
+ *   relay.c       calls that are not ours, without their device buffers
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
@@ -149,6 +150,7 @@ typedef struct vp_module {
     VP_FOREACH_SAVED(VP_SAVED_FIELDS)
     struct ompi_communicator_t *comm; /* borrowed; it owns the module */
     bool enabled;
+    char *refusal;  /* why the communicator is not served: calls are only relayed; else NULL */
     bool announced; /* the first verdict was logged */
     vp_strand_t strand;
     vp_block_t *blocks; /* [2 * n_ranks]: send, then receive blocks of the current call */
@@ -240,8 +242,9 @@ typedef struct vp_bounce {
 } vp_bounce_t;
 
 typedef struct vp_stage {
-    vp_module_t *module;
-    vp_engine_t *engine; /* that agrees on staging */
+    struct ompi_communicator_t *comm;
+    int n_ranks;         /* blocks on each side */
+    vp_engine_t *engine; /* that agrees on staging; NULL: nobody asks for that */
     bool in_place;
     vp_bounce_t send;
     vp_bounce_t receive;
@@ -252,8 +255,8 @@ typedef struct vp_stage {
  * VP_OBSTACLE_DEVICE_LOST or 0. send is NULL for an in-place call. Local; at
  * most one driver query per side.
  */
-uint32_t vp_stage_look(vp_stage_t *stage, const vp_strand_t *strand, const vp_side_t *send,
-                       const vp_side_t *receive);
+uint32_t vp_stage_look(vp_stage_t *stage, struct ompi_communicator_t *comm, vp_engine_t *engine,
+                       const vp_side_t *send, const vp_side_t *receive);
 /* Is any touched byte in ordinary host memory? */
 bool vp_stage_has_host(const vp_stage_t *stage);
 /*
@@ -267,6 +270,14 @@ void *vp_stage_send_buffer(const vp_stage_t *stage);
 void *vp_stage_receive_buffer(const vp_stage_t *stage);
 /* After it, with its code: moves received bytes to the device. The call's OMPI code. */
 int vp_stage_leave(vp_stage_t *stage, int code);
+/*
+ * The same in steps, for requests that come again: memory; before each call, device bytes to
+ * the host; after it, received ones to the device. OMPI codes. What failed has been told.
+ */
+int vp_stage_make(vp_stage_t *stage);
+int vp_stage_fill(vp_stage_t *stage);
+int vp_stage_empty(vp_stage_t *stage);
+void vp_stage_release(vp_stage_t *stage);
 
 /* alltoallv.c, nonblocking.c: the collectives on offer, as the framework calls them. */
 #define VP_UNIFORM_ARGUMENTS                                                                       \

@@ -20,6 +20,7 @@ mca_mca_coll_variopath_la_SOURCES = \
 	mca/params.c \
 	mca/peers.c \
 	mca/process.c \
+	mca/relay.c mca/relay.h mca/relay_request.c \
 	mca/request.c mca/request.h \
 	mca/rounds.c mca/rounds.h \
 	mca/side.c mca/side.h \

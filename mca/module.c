@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "mca/component.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "coll_variopath/device_place.h"
 #include "mca/discover.h"
+#include "mca/relay.h"
 #include "ompi/proc/proc.h"
 
 static void module_construct(vp_module_t *module)
@@ -32,6 +34,7 @@ static void module_destruct(vp_module_t *module)
     vp_messages_close(&module->strand);
     free(module->blocks);
     free(module->packed.memory);
+    free(module->refusal);
     vp_process_drop();
 }
 
@@ -67,7 +70,9 @@ static int missing_below(struct ompi_communicator_t *comm, const char *name)
 #define SAVE(name)                                                                                 \
     module->below_##name = comm->c_coll->coll_##name;                                              \
     module->below_##name##_module = comm->c_coll->coll_##name##_module;                            \
-    OBJ_RETAIN(module->below_##name##_module);
+    if (NULL != module->below_##name##_module) {                                                   \
+        OBJ_RETAIN(module->below_##name##_module);                                                 \
+    }
 #define INSTALL(name)
 #define RESTORE(name)
 #endif
@@ -77,12 +82,22 @@ static int module_enable(mca_coll_base_module_t *base_module, struct ompi_commun
     vp_module_t *module = (vp_module_t *)base_module;
 
     module->comm = comm;
+#define MISSING(name)                                                                              \
+    (NULL == comm->c_coll->coll_##name || NULL == comm->c_coll->coll_##name##_module)
 #define CHECK(name)                                                                                \
-    if (NULL == comm->c_coll->coll_##name || NULL == comm->c_coll->coll_##name##_module) {         \
+    if (NULL == module->refusal && MISSING(name)) {                                                \
         return missing_below(comm, #name);                                                         \
     }
     VP_FOREACH_SAVED(CHECK)
 #undef CHECK
+/* What nobody offers is not relayed. */
+#define SKIP(name)                                                                                 \
+    if (MISSING(name)) {                                                                           \
+        module->super.coll_##name = NULL;                                                          \
+    }
+    VP_FOREACH_OFFERED(SKIP)
+#undef SKIP
+#undef MISSING
     VP_FOREACH_SAVED(SAVE)
     VP_FOREACH_OFFERED(INSTALL)
     module->enabled = true;
@@ -102,7 +117,12 @@ static int module_disable(mca_coll_base_module_t *base_module, struct ompi_commu
     return OMPI_SUCCESS;
 }
 
-/* Why a communicator is not served, in words; NULL when it is. */
+static bool is_off(const vp_params_t *params)
+{
+    return !params->enable || 0 > params->priority;
+}
+
+/* Why parameters do not let a communicator be served, in words; NULL when they do. */
 static const char *find_refusal(struct ompi_communicator_t *comm)
 {
     const vp_params_t *params = &mca_coll_variopath_component.params;
@@ -110,8 +130,11 @@ static const char *find_refusal(struct ompi_communicator_t *comm)
     const char *value;
     const char *known;
 
-    if (!params->enable || 0 > params->priority) {
-        return "coll_variopath_enable is off or coll_variopath_priority negative";
+    if (OMPI_COMM_IS_INTER(comm)) {
+        return "it is an inter-communicator";
+    }
+    if (1 >= ompi_comm_size(comm)) {
+        return comm == &ompi_mpi_comm_world.comm ? "the job has one rank" : "it has one rank";
     }
     if (params->min_ranks > ompi_comm_size(comm)) {
         return "it has fewer ranks than coll_variopath_np";
@@ -145,24 +168,13 @@ static bool discovers(void)
     return 0 == strcmp(vp_process_source(), "nodes");
 }
 
-static void tell_refusal(struct ompi_communicator_t *comm, const char *refusal)
-{
-    if (0 == ompi_comm_rank(comm)) {
-        vp_log(&mca_coll_variopath_component.log, VP_LOG_NOTE, "%s: not served: %s", comm->c_name,
-               refusal);
-    }
-}
-
 /* Nodes that were discovered must all be usable; what was found is told once, for all ranks. */
-static bool nodes_refuse(struct ompi_communicator_t *comm)
+static bool nodes_refuse(struct ompi_communicator_t *comm, char *text, size_t n_bytes)
 {
-    char refusal[512];
-
     if (!discovers()) {
         return false;
     }
-    if (vp_discover_refuses(comm, refusal, sizeof(refusal))) {
-        tell_refusal(comm, refusal);
+    if (vp_discover_refuses(comm, text, n_bytes)) {
         return true;
     }
     if (comm == &ompi_mpi_comm_world.comm && 0 == ompi_comm_rank(comm) &&
@@ -178,48 +190,76 @@ static bool nodes_refuse(struct ompi_communicator_t *comm)
  * at what all members published of theirs, never at whether this rank's
  * catalog loads: a rank that cannot take part must still be there to say so.
  */
-mca_coll_base_module_t *vp_module_query(struct ompi_communicator_t *comm, int *priority)
+static bool is_refused(struct ompi_communicator_t *comm, char *text, size_t n_bytes)
 {
-    const vp_params_t *params = &mca_coll_variopath_component.params;
-    const char *refusal;
-    vp_module_t *module;
+    const char *refusal = find_refusal(comm);
     int other;
 
-    *priority = -1;
-    if (OMPI_COMM_IS_INTER(comm)) {
-        return NULL;
-    }
-    if (1 >= ompi_comm_size(comm)) {
-        if (comm == &ompi_mpi_comm_world.comm) {
-            tell_refusal(comm, "the job has one rank");
-        }
-        return NULL;
-    }
-    refusal = find_refusal(comm);
     if (NULL != refusal) {
-        tell_refusal(comm, refusal);
-        return NULL;
+        (void)snprintf(text, n_bytes, "%s", refusal);
+        return true;
     }
     other = vp_peers_find_other(comm);
     if (ompi_comm_size(comm) != other) {
         tell_difference(comm, other);
-        return NULL;
+        (void)snprintf(text, n_bytes, "the component is another one or set otherwise on rank %d",
+                       other);
+        return true;
     }
-    if (nodes_refuse(comm)) {
+    return nodes_refuse(comm, text, n_bytes);
+}
+
+/* Only of communicators that could have been served, and of a job that is one rank. */
+static void tell_refusal(struct ompi_communicator_t *comm, const char *refusal)
+{
+    bool alone = 1 >= ompi_comm_size(comm) || OMPI_COMM_IS_INTER(comm);
+
+    if (0 == ompi_comm_rank(comm) && (!alone || comm == &ompi_mpi_comm_world.comm)) {
+        vp_log(&mca_coll_variopath_component.log, VP_LOG_NOTE, "%s: not served: %s", comm->c_name,
+               refusal);
+    }
+}
+
+static bool is_served(const vp_module_t *module, const char *collective)
+{
+    return NULL == module->refusal &&
+           vp_params_overrides(&mca_coll_variopath_component.params, collective);
+}
+
+static void fill_slots(vp_module_t *module)
+{
+    module->super.coll_module_enable = module_enable;
+    module->super.coll_module_disable = module_disable;
+#define OFFER(name)                                                                                \
+    module->super.coll_##name = is_served(module, #name) ? vp_##name : vp_relay_##name;
+    VP_FOREACH_OFFERED(OFFER)
+#undef OFFER
+}
+
+mca_coll_base_module_t *vp_module_query(struct ompi_communicator_t *comm, int *priority)
+{
+    const vp_params_t *params = &mca_coll_variopath_component.params;
+    vp_module_t *module;
+    char refusal[512];
+
+    *priority = -1;
+    if (is_off(params)) {
+        tell_refusal(comm, "coll_variopath_enable is off or coll_variopath_priority negative");
         return NULL;
     }
     module = OBJ_NEW(vp_module_t);
     if (NULL == module) {
         return NULL;
     }
-    module->super.coll_module_enable = module_enable;
-    module->super.coll_module_disable = module_disable;
-#define OFFER(name)                                                                                \
-    if (vp_params_overrides(params, #name)) {                                                      \
-        module->super.coll_##name = vp_##name;                                                     \
+    if (is_refused(comm, refusal, sizeof(refusal))) {
+        tell_refusal(comm, refusal);
+        module->refusal = strdup(refusal);
+        if (NULL == module->refusal) {
+            OBJ_RELEASE(module);
+            return NULL;
+        }
     }
-    VP_FOREACH_OFFERED(OFFER)
-#undef OFFER
+    fill_slots(module);
     *priority = params->priority;
     return &module->super;
 }

@@ -57,8 +57,10 @@ static int register_user_level(vp_component_t *component)
 {
     int code = OMPI_SUCCESS;
 
-    REGISTER("enable", BOOL, 3, enable,
-             "Use this component. Off: it declines every communicator (default: true)");
+    REGISTER(
+        "enable", BOOL, 3, enable,
+        "Use this component. Off: it declines every communicator, and device buffers reach the "
+        "collectives below (default: true)");
     REGISTER("verbose", INT, 3, verbose,
              "Verbosity of the component's own stream: 0 silent, 1 once per communicator, 5 one "
              "line per call, 10 one line per lane (default: 0)");
@@ -100,10 +102,12 @@ static int register_tuner_level(vp_component_t *component)
              "Priority of this component in the coll framework, at most 100; negative: never "
              "selected (default: 95)");
     REGISTER("np", INT, 6, min_ranks,
-             "Smallest communicator, in ranks, that this component serves (default: 2)");
-    REGISTER("cts", STRING, 6, collectives,
-             "Comma-separated collectives to override (default, and all there are: " VP_COLLECTIVES
-             ")");
+             "Smallest communicator, in ranks, that this component serves; of smaller ones device "
+             "buffers are staged (default: 2)");
+    REGISTER(
+        "cts", STRING, 6, collectives,
+        "Comma-separated collectives to carry; of the others only device buffers are looked at, "
+        "and staged (default, and all there are: " VP_COLLECTIVES ")");
     REGISTER("scheduler", STRING, 6, scheduler,
              "Planner that decomposes a call's demand into activations: auto, colour, critical, "
              "list, concurrent or paper "

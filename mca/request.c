@@ -222,6 +222,13 @@ void vp_request_close(void)
     }
 }
 
+void vp_request_activate(ompi_request_t *base)
+{
+    base->req_status.MPI_ERROR = MPI_SUCCESS;
+    base->req_complete = REQUEST_PENDING;
+    base->req_state = OMPI_REQUEST_ACTIVE;
+}
+
 int vp_request_start(vp_request_t *request)
 {
     ompi_request_t *base = &request->super.super;
@@ -230,9 +237,7 @@ int vp_request_start(vp_request_t *request)
     if (NULL == request->rounds.fiber) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
-    base->req_status.MPI_ERROR = MPI_SUCCESS;
-    base->req_complete = REQUEST_PENDING;
-    base->req_state = OMPI_REQUEST_ACTIVE;
+    vp_request_activate(base);
     request->next = NULL;
     (void)__atomic_fetch_add(&request->strand->n_pending, 1, __ATOMIC_RELAXED);
     (void)__atomic_fetch_add(&scheduler.n_live, 1, __ATOMIC_RELEASE);
@@ -271,36 +276,14 @@ static int free_one(ompi_request_t **request_p)
     return OMPI_SUCCESS;
 }
 
-/* Bindings may give types in arrays of their own, which are gone when the call returns. */
-static bool copy_types(vp_request_t *request, int n_ranks)
+void vp_request_init(ompi_request_t *base, struct ompi_communicator_t *comm, bool persistent,
+                     ompi_request_start_fn_t start, ompi_request_free_fn_t release)
 {
-    size_t n_bytes = (size_t)n_ranks * sizeof(*request->types);
-
-    if (VP_SIDE_BYTES != request->receive.shape) {
-        return true;
-    }
-    request->types = vp_array_new(2 * (size_t)n_ranks, sizeof(*request->types));
-    if (NULL == request->types) {
-        return false;
-    }
-    if (!request->in_place) {
-        memcpy(request->types, request->send.types, n_bytes);
-        request->send.types = request->types;
-    }
-    memcpy(request->types + n_ranks, request->receive.types, n_bytes);
-    request->receive.types = request->types + n_ranks;
-    return true;
-}
-
-static void init_base(vp_request_t *request, struct ompi_communicator_t *comm, bool persistent)
-{
-    ompi_request_t *base = &request->super.super;
-
     OMPI_REQUEST_INIT(base, persistent);
     base->req_type = OMPI_REQUEST_COLL;
     base->req_mpi_object.comm = comm;
-    base->req_free = free_one;
-    base->req_start = start_all;
+    base->req_free = release;
+    base->req_start = start;
     base->req_cancel = NULL;
     base->req_status.MPI_SOURCE = MPI_ANY_SOURCE;
     base->req_status.MPI_TAG = MPI_ANY_TAG;
@@ -320,7 +303,7 @@ vp_request_t *vp_request_create(vp_module_t *module, const char *what, const vp_
     if (NULL == request) {
         return NULL;
     }
-    init_base(request, module->comm, persistent);
+    vp_request_init(&request->super.super, module->comm, persistent, start_all, free_one);
     request->own.module = module;
     request->own.messages.tag = tag - 1;
     request->strand = persistent ? &request->own : &module->strand;
@@ -332,7 +315,9 @@ vp_request_t *vp_request_create(vp_module_t *module, const char *what, const vp_
     OBJ_RETAIN(module->comm);
     request->rounds.tag = tag;
     request->blocks = vp_array_new(2 * (size_t)n_ranks, sizeof(*request->blocks));
-    if (NULL == request->blocks || !copy_types(request, n_ranks)) {
+    if (NULL == request->blocks ||
+        !vp_side_keep_types(request->in_place ? NULL : &request->send, &request->receive, n_ranks,
+                            &request->types)) {
         OBJ_RELEASE(request);
         return NULL;
     }

@@ -38,4 +38,9 @@ vp_request_t *vp_request_create(vp_module_t *module, const char *what, const vp_
 /* Does what it can at once and leaves the rest to progress. OMPI_ERR_OUT_OF_RESOURCE. */
 int vp_request_start(vp_request_t *request);
 
+/* What every request of ours has: those above, and those that only stage (relay.h). */
+void vp_request_init(ompi_request_t *base, struct ompi_communicator_t *comm, bool persistent,
+                     ompi_request_start_fn_t start, ompi_request_free_fn_t release);
+void vp_request_activate(ompi_request_t *base);
+
 #endif

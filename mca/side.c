@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "mca/side.h"
 
+#include <string.h>
+
+#include "base/array.h"
+
 vp_side_t vp_side_uniform(const void *buffer, size_t count, struct ompi_datatype_t *type)
 {
     return (vp_side_t){.shape = VP_SIDE_UNIFORM,
@@ -27,6 +31,30 @@ vp_side_t vp_side_bytes(const void *buffer, vp_counts_t counts, vp_displs_t disp
                        .counts = counts,
                        .displs = displs,
                        .types = types};
+}
+
+bool vp_side_keep_types(vp_side_t *send, vp_side_t *receive, int n,
+                        struct ompi_datatype_t ***types_p)
+{
+    size_t n_bytes = (size_t)n * sizeof(**types_p);
+    struct ompi_datatype_t **types;
+
+    *types_p = NULL;
+    if (VP_SIDE_BYTES != receive->shape) {
+        return true;
+    }
+    types = vp_array_new(2 * (size_t)n, sizeof(*types));
+    if (NULL == types) {
+        return false;
+    }
+    if (NULL != send) {
+        memcpy(types, send->types, n_bytes);
+        send->types = types;
+    }
+    memcpy(types + n, receive->types, n_bytes);
+    receive->types = types + n;
+    *types_p = types;
+    return true;
 }
 
 static ptrdiff_t extent_of(struct ompi_datatype_t *type)

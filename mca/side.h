@@ -53,6 +53,15 @@ vp_side_t vp_side_elements(const void *buffer, vp_counts_t counts, vp_displs_t d
 vp_side_t vp_side_bytes(const void *buffer, vp_counts_t counts, vp_displs_t displs,
                         struct ompi_datatype_t *const *types);
 
+/*
+ * Of n blocks: copies the handles that two sides with a type per block borrow and lets the sides
+ * point to the copies, since bindings may give them in arrays that are gone when the call
+ * returns. send NULL: in place. *types_p, to be freed, is NULL where there is nothing to copy.
+ * False without memory.
+ */
+bool vp_side_keep_types(vp_side_t *send, vp_side_t *receive, int n,
+                        struct ompi_datatype_t ***types_p);
+
 vp_piece_t vp_side_piece(const vp_side_t *side, int i);
 vp_extent_t vp_piece_extent(const vp_piece_t *piece);
 

@@ -62,14 +62,19 @@ bool vp_stage_has_host(const vp_stage_t *stage)
            VP_MEMORY_HOST == stage->receive.memory.kind;
 }
 
-uint32_t vp_stage_look(vp_stage_t *stage, const vp_strand_t *strand, const vp_side_t *send,
-                       const vp_side_t *receive)
+/* Ranks that this one exchanges bytes with: of an inter-communicator, those of the other group. */
+static int count_peers(struct ompi_communicator_t *comm)
 {
-    int n_ranks = ompi_comm_size(strand->module->comm);
+    return OMPI_COMM_IS_INTER(comm) ? ompi_comm_remote_size(comm) : ompi_comm_size(comm);
+}
+
+uint32_t vp_stage_look(vp_stage_t *stage, struct ompi_communicator_t *comm, vp_engine_t *engine,
+                       const vp_side_t *send, const vp_side_t *receive)
+{
     uint32_t obstacles;
 
-    *stage =
-        (vp_stage_t){.module = strand->module, .engine = strand->engine, .in_place = NULL == send};
+    *stage = (vp_stage_t){
+        .comm = comm, .n_ranks = count_peers(comm), .engine = engine, .in_place = NULL == send};
     stage->receive.side = *receive;
     if (NULL != send) {
         stage->send.side = *send;
@@ -77,9 +82,9 @@ uint32_t vp_stage_look(vp_stage_t *stage, const vp_strand_t *strand, const vp_si
     if (!vp_device_present()) {
         return 0;
     }
-    obstacles = look(&stage->receive, receive, n_ranks);
+    obstacles = look(&stage->receive, receive, stage->n_ranks);
     if (NULL != send) {
-        obstacles |= look(&stage->send, send, n_ranks);
+        obstacles |= look(&stage->send, send, stage->n_ranks);
     }
     return obstacles;
 }
@@ -123,19 +128,38 @@ static vp_status_t copy_blocks(const vp_bounce_t *bounce, int n_ranks, bool to_h
     return VP_OK == status ? copy_run(bounce, to_host, run_begin, run_end, error) : status;
 }
 
-static vp_status_t make_bounce(vp_bounce_t *bounce, int n_ranks, bool fill, vp_error_t *error)
+static vp_status_t make_bounce(vp_bounce_t *bounce, vp_error_t *error)
 {
-    if (!is_device(bounce)) {
+    if (!is_device(bounce) || NULL != bounce->bounce) {
         return VP_OK;
     }
     bounce->bounce = malloc((size_t)(bounce->end - bounce->begin));
-    if (NULL == bounce->bounce) {
-        return vp_error_no_memory(error, "the staging of a device buffer");
-    }
-    return fill ? copy_blocks(bounce, n_ranks, true, error) : VP_OK;
+    return NULL == bounce->bounce ? vp_error_no_memory(error, "the staging of a device buffer")
+                                  : VP_OK;
 }
 
-static void release(vp_stage_t *stage)
+/*
+ * Bytes in the gaps of a datatype are written back with the blocks around
+ * them, so they have to be fetched first.
+ */
+static vp_status_t fill_bounces(vp_stage_t *stage, vp_error_t *error)
+{
+    bool fetch = stage->in_place || stage->receive.gaps;
+    vp_status_t status = make_bounce(&stage->send, error);
+
+    if (VP_OK == status) {
+        status = make_bounce(&stage->receive, error);
+    }
+    if (VP_OK == status && NULL != stage->send.bounce) {
+        status = copy_blocks(&stage->send, stage->n_ranks, true, error);
+    }
+    if (VP_OK == status && fetch && NULL != stage->receive.bounce) {
+        status = copy_blocks(&stage->receive, stage->n_ranks, true, error);
+    }
+    return status;
+}
+
+void vp_stage_release(vp_stage_t *stage)
 {
     free(stage->send.bounce);
     free(stage->receive.bounce);
@@ -148,17 +172,38 @@ static int stage_code(vp_status_t status)
     return VP_ERR_NO_MEMORY == status ? OMPI_ERR_OUT_OF_RESOURCE : MPI_ERR_OTHER;
 }
 
-/*
- * Bytes in the gaps of a datatype are written back with the blocks around
- * them, so they have to be fetched first.
- */
-static vp_status_t fill_bounces(vp_stage_t *stage, vp_error_t *error)
+static void tell(const vp_stage_t *stage, const vp_error_t *error)
 {
-    int n_ranks = ompi_comm_size(stage->module->comm);
-    bool fetch = stage->in_place || stage->receive.gaps;
-    vp_status_t status = make_bounce(&stage->send, n_ranks, true, error);
+    opal_output(0, "coll:variopath: %s, rank %d: %s", stage->comm->c_name,
+                ompi_comm_rank(stage->comm), error->text);
+}
 
-    return VP_OK == status ? make_bounce(&stage->receive, n_ranks, fetch, error) : status;
+int vp_stage_make(vp_stage_t *stage)
+{
+    vp_error_t error;
+    vp_status_t status = make_bounce(&stage->send, &error);
+
+    if (VP_OK == status) {
+        status = make_bounce(&stage->receive, &error);
+    }
+    if (VP_OK == status) {
+        return OMPI_SUCCESS;
+    }
+    tell(stage, &error);
+    vp_stage_release(stage);
+    return stage_code(status);
+}
+
+int vp_stage_fill(vp_stage_t *stage)
+{
+    vp_error_t error;
+    vp_status_t status = fill_bounces(stage, &error);
+
+    if (VP_OK == status) {
+        return OMPI_SUCCESS;
+    }
+    tell(stage, &error);
+    return stage_code(status);
 }
 
 int vp_stage_enter(vp_stage_t *stage, bool agreed)
@@ -168,8 +213,7 @@ int vp_stage_enter(vp_stage_t *stage, bool agreed)
     vp_status_t status = mine;
 
     if (VP_OK != mine) {
-        opal_output(0, "coll:variopath: %s, rank %d: %s", stage->module->comm->c_name,
-                    ompi_comm_rank(stage->module->comm), error.text);
+        tell(stage, &error);
     }
     if (agreed) {
         status = vp_engine_agree_staging(stage->engine, mine, &error);
@@ -178,10 +222,9 @@ int vp_stage_enter(vp_stage_t *stage, bool agreed)
         return OMPI_SUCCESS;
     }
     if (VP_OK == mine) {
-        opal_output(0, "coll:variopath: %s, rank %d: %s", stage->module->comm->c_name,
-                    ompi_comm_rank(stage->module->comm), error.text);
+        tell(stage, &error);
     }
-    release(stage);
+    vp_stage_release(stage);
     return stage_code(status);
 }
 
@@ -205,20 +248,23 @@ void *vp_stage_receive_buffer(const vp_stage_t *stage)
     return shifted(&stage->receive);
 }
 
+int vp_stage_empty(vp_stage_t *stage)
+{
+    vp_error_t error;
+
+    if (NULL == stage->receive.bounce ||
+        VP_OK == copy_blocks(&stage->receive, stage->n_ranks, false, &error)) {
+        return OMPI_SUCCESS;
+    }
+    tell(stage, &error);
+    return stage_code(error.status);
+}
+
 int vp_stage_leave(vp_stage_t *stage, int code)
 {
-    int n_ranks = ompi_comm_size(stage->module->comm);
-    vp_error_t error;
-    vp_status_t status;
-
-    if (OMPI_SUCCESS == code && NULL != stage->receive.bounce) {
-        status = copy_blocks(&stage->receive, n_ranks, false, &error);
-        if (VP_OK != status) {
-            opal_output(0, "coll:variopath: %s, rank %d: %s", stage->module->comm->c_name,
-                        ompi_comm_rank(stage->module->comm), error.text);
-            code = stage_code(status);
-        }
+    if (OMPI_SUCCESS == code) {
+        code = vp_stage_empty(stage);
     }
-    release(stage);
+    vp_stage_release(stage);
     return code;
 }

@@ -167,7 +167,8 @@ void vp_transfer_begin(vp_transfer_t *transfer, vp_strand_t *strand, const char 
                                 .receive = *receive,
                                 .blocks = blocks,
                                 .packed = packed};
-    transfer->obstacles = vp_stage_look(&transfer->stage, strand, send, receive);
+    transfer->obstacles =
+        vp_stage_look(&transfer->stage, strand->module->comm, strand->engine, send, receive);
     transfer->obstacles |= general_obstacles(&transfer->stage);
     /* What all ranks will pass on needs no blocks. */
     if (0 == (transfer->obstacles & ~(uint32_t)VP_OBSTACLE_DEVICE) &&
