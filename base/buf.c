@@ -75,6 +75,7 @@ void vp_reader_init(vp_reader_t *reader, const void *data, size_t n_bytes)
     reader->n_bytes = n_bytes;
     reader->position = 0;
     reader->failed = false;
+    reader->no_memory = false;
 }
 
 size_t vp_reader_left(const vp_reader_t *reader)
@@ -140,6 +141,7 @@ char *vp_read_string(vp_reader_t *reader, size_t max_bytes)
     text = malloc((size_t)n_bytes + 1);
     if (text == NULL) {
         reader->failed = true;
+        reader->no_memory = true;
         return NULL;
     }
     vp_read_bytes(reader, text, n_bytes);

@@ -27,7 +27,8 @@ typedef struct vp_reader {
     const uint8_t *data; /* borrowed */
     size_t n_bytes;
     size_t position;
-    bool failed; /* something was read past the end */
+    bool failed;    /* something was read past the end, or does not fit its limits */
+    bool no_memory; /* failed, but not for what was read */
 } vp_reader_t;
 
 #define VP_WRITER_INIT                                                                             \
@@ -54,7 +55,7 @@ uint64_t vp_read_u64(vp_reader_t *reader);
 /*
  * A string of at most max_bytes characters, in new memory that the caller
  * frees. NULL with `failed` set when it is longer, does not fit, holds a zero
- * byte, or memory is out.
+ * byte, or (no_memory) memory is out.
  */
 char *vp_read_string(vp_reader_t *reader, size_t max_bytes);
 

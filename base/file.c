@@ -14,6 +14,9 @@
 
 static vp_status_t io_error(vp_error_t *error, const char *what, const char *path, int code)
 {
+    if (code == ENOMEM) {
+        return vp_error_no_memory(error, path);
+    }
     return vp_error_set(error, VP_ERR_IO, "%s: cannot %s: %s; check the path and its permissions",
                         path, what, strerror(code));
 }

@@ -23,6 +23,7 @@ static void *read_array(vp_reader_t *reader, size_t element_bytes, size_t size, 
     if (!reader->failed) {
         array = vp_array_new(n, size);
         reader->failed = array == NULL;
+        reader->no_memory = array == NULL;
     }
     *n_p = array == NULL ? 0 : n;
     return array;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "catalog/json_read.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,15 +10,48 @@
 /* Longest key that takes part in the search for similar ones, and longest one quoted. */
 enum { MAX_KEY_BYTES = 64 };
 
+/* A text that jansson gets byte by byte. */
+typedef struct source {
+    const char *text;
+    size_t n_left;
+    bool is_out_of_memory;
+} source_t;
+
+/*
+ * When memory runs out while it gathers a text or a number, jansson says nothing
+ * and leaves out the character. Only errno tells, until the next number is
+ * converted, so that it is looked at before each byte.
+ */
+static size_t give_byte(void *buffer, size_t n_bytes, void *context)
+{
+    source_t *source = context;
+
+    source->is_out_of_memory = source->is_out_of_memory || errno == ENOMEM;
+    if (source->is_out_of_memory) {
+        return SIZE_MAX; /* jansson's sign of an error */
+    }
+    if (source->n_left == 0 || n_bytes == 0) {
+        return 0;
+    }
+    *(char *)buffer = *source->text++;
+    source->n_left--;
+    return 1;
+}
+
 vp_status_t vp_json_open(vp_json_document_t *document, const char *file, const char *text,
                          size_t n_bytes, vp_error_t *error)
 {
+    source_t source = {.text = text, .n_left = n_bytes};
     json_error_t place;
 
     document->file = file;
     document->status = VP_OK;
     document->error = error;
-    document->root = json_loadb(text, n_bytes, JSON_REJECT_DUPLICATES, &place);
+    errno = 0;
+    document->root = json_load_callback(give_byte, &source, JSON_REJECT_DUPLICATES, &place);
+    if (document->root == NULL && (source.is_out_of_memory || errno == ENOMEM)) {
+        return vp_error_no_memory(error, file);
+    }
     if (document->root == NULL) {
         return vp_error_set(error, VP_ERR_BAD_INPUT,
                             "%s: line %d, column %d: not valid JSON: %s; correct the file there",

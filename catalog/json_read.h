@@ -34,7 +34,8 @@ typedef struct vp_json {
     json_t *value; /* NULL: absent */
 } vp_json_t;
 
-/* Parses the text; VP_ERR_BAD_INPUT names line and column. Close it when that succeeded. */
+/* Parses the text; VP_ERR_BAD_INPUT names line and column; VP_ERR_NO_MEMORY. Close it when that
+ * succeeded. */
 vp_status_t vp_json_open(vp_json_document_t *document, const char *file, const char *text,
                          size_t n_bytes, vp_error_t *error) VP_MUST_CHECK;
 /* Opens a document that did not come from a text, which it takes over. */

@@ -28,6 +28,7 @@ catalog_libvp_catalog_build_la_SOURCES = \
 	catalog/enumerate.c \
 	catalog/families.c catalog/families.h \
 	catalog/json_read.c catalog/json_read.h \
+	catalog/json_write.c catalog/json_write.h \
 	catalog/picture.h \
 	catalog/prune_paths.c \
 	catalog/shipped.h \

@@ -150,7 +150,7 @@ static vp_status_t decode_checked(vp_reader_t *reader, const char *where, vp_cat
     catalog->build_ns = vp_read_u64(reader);
     catalog->build_steps = vp_read_u64(reader);
     if (!vp_content_read(reader, catalog)) {
-        if (reader->failed) {
+        if (reader->failed && !reader->no_memory) {
             return inconsistent(where, "a count or a text does not fit into it", error);
         }
         return vp_error_no_memory(error, where);

@@ -182,7 +182,7 @@ static uint32_t find_class(expansion_t *expansion, const vp_spec_class_t *from)
         model->classes[i] = (vp_path_class_t){.name = copy(expansion, name),
                                               .tls = copy(expansion, from->tls),
                                               .devices = copy(expansion, from->devices)};
-        model->n_classes += !expansion->is_out_of_memory;
+        model->n_classes++;
     }
     return i;
 }

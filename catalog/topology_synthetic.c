@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "catalog/json_write.h"
+
 /* A machine in one line: all nodes equal, all switches of a node equal. */
 typedef struct machine {
     uint64_t nodes;
@@ -200,39 +202,33 @@ static vp_status_t parse_machine(const char *text, machine_t *machine, vp_error_
     return VP_OK;
 }
 
-static void add_rate(json_t *set, const char *name, uint64_t bytes_per_s)
+static json_t *add_rate(json_t *set, const char *name, uint64_t bytes_per_s)
 {
-    (void)json_object_set_new(set, name,
-                              json_pack("{s:I, s:o}", "bytes_per_s", (json_int_t)bytes_per_s,
-                                        "origin",
-                                        json_sprintf("synthetic: %s, stated by the user or "
-                                                     "assumed",
-                                                     name)));
+    return vp_json_put(
+        set, name,
+        json_pack("{s:I, s:o}", "bytes_per_s", (json_int_t)bytes_per_s, "origin",
+                  json_sprintf("synthetic: %s, stated by the user or assumed", name)));
 }
 
 static json_t *make_rates(const machine_t *machine)
 {
     json_t *set = json_object();
 
-    add_rate(set, "pix", machine->pix);
-    add_rate(set, "pxb", machine->pxb);
-    add_rate(set, "nic", machine->nic);
-    add_rate(set, "gpu", machine->gpu);
-    add_rate(set, "host", machine->host);
-    add_rate(set, "memory", machine->memory == 0 ? machine->host : machine->memory);
+    set = add_rate(set, "pix", machine->pix);
+    set = add_rate(set, "pxb", machine->pxb);
+    set = add_rate(set, "nic", machine->nic);
+    set = add_rate(set, "gpu", machine->gpu);
+    set = add_rate(set, "host", machine->host);
+    set = add_rate(set, "memory", machine->memory == 0 ? machine->host : machine->memory);
     return json_pack("{s:o}", "nominal", set);
 }
 
 /* The uplink or downlink of a switch, and the memory where it is a resource. */
 static json_t *make_host_links(const machine_t *machine, int switch_idx, const char *direction)
 {
-    json_t *list = json_array();
+    json_t *list = vp_json_append(json_array(), json_sprintf("sw%d:%s", switch_idx, direction));
 
-    (void)json_array_append_new(list, json_sprintf("sw%d:%s", switch_idx, direction));
-    if (machine->memory != 0) {
-        (void)json_array_append_new(list, json_string("memory"));
-    }
-    return list;
+    return machine->memory == 0 ? list : vp_json_append(list, json_string("memory"));
 }
 
 static json_t *make_switches(const machine_t *machine)
@@ -245,18 +241,18 @@ static json_t *make_switches(const machine_t *machine)
                                (json_int_t)machine->gpus);
 
         if (machine->uplinks != 0) {
-            (void)json_object_set_new(it, "to_host", make_host_links(machine, i, "up"));
-            (void)json_object_set_new(it, "from_host", make_host_links(machine, i, "down"));
+            it = vp_json_put(it, "to_host", make_host_links(machine, i, "up"));
+            it = vp_json_put(it, "from_host", make_host_links(machine, i, "down"));
         }
-        (void)json_array_append_new(list, it);
+        list = vp_json_append(list, it);
     }
     return list;
 }
 
-static void add_link(json_t *list, json_t *name, const char *kind, const char *rate)
+static json_t *add_link(json_t *list, json_t *name, const char *kind, const char *rate)
 {
-    (void)json_array_append_new(
-        list, json_pack("{s:o, s:s, s:s}", "name", name, "kind", kind, "rate", rate));
+    return vp_json_append(list,
+                          json_pack("{s:o, s:s, s:s}", "name", name, "kind", kind, "rate", rate));
 }
 
 static json_t *make_links(const machine_t *machine)
@@ -267,20 +263,18 @@ static json_t *make_links(const machine_t *machine)
     int k;
 
     for (i = 0; i < n && machine->uplinks != 0; i++) {
-        add_link(list, json_sprintf("sw%d:up", i), "uplink", "pxb");
-        add_link(list, json_sprintf("sw%d:down", i), "downlink", "pxb");
+        list = add_link(list, json_sprintf("sw%d:up", i), "uplink", "pxb");
+        list = add_link(list, json_sprintf("sw%d:down", i), "downlink", "pxb");
     }
     for (i = 0; i < n && machine->uplinks == 0; i++) {
         for (k = 0; k < n; k++) {
             if (i != k) {
-                add_link(list, json_sprintf("sw%d>sw%d", i, k), "inter-switch", "pxb");
+                list = add_link(list, json_sprintf("sw%d>sw%d", i, k), "inter-switch", "pxb");
             }
         }
     }
-    if (machine->memory != 0) {
-        add_link(list, json_string("memory"), "host-memory", "memory");
-    }
-    return list;
+    return machine->memory == 0 ? list
+                                : add_link(list, json_string("memory"), "host-memory", "memory");
 }
 
 static json_t *make_path(const machine_t *machine, int from, int to)
@@ -290,11 +284,11 @@ static json_t *make_path(const machine_t *machine, int from, int to)
 
     if (from != to && machine->uplinks != 0) {
         kind = "PHB";
-        (void)json_array_append_new(links, json_sprintf("sw%d:up", from));
-        (void)json_array_append_new(links, json_sprintf("sw%d:down", to));
+        links = vp_json_append(links, json_sprintf("sw%d:up", from));
+        links = vp_json_append(links, json_sprintf("sw%d:down", to));
     } else if (from != to) {
         kind = "PXB";
-        (void)json_array_append_new(links, json_sprintf("sw%d>sw%d", from, to));
+        links = vp_json_append(links, json_sprintf("sw%d>sw%d", from, to));
     }
     return json_pack("{s:s, s:o, s:o, s:s, s:o, s:s}", "kind", kind, "from",
                      json_sprintf("sw%d", from), "to", json_sprintf("sw%d", to), "rate",
@@ -308,7 +302,7 @@ static json_t *make_paths(const machine_t *machine)
     int i;
 
     for (i = 0; i < n * n; i++) {
-        (void)json_array_append_new(list, make_path(machine, i / n, i % n));
+        list = vp_json_append(list, make_path(machine, i / n, i % n));
     }
     return list;
 }
@@ -320,10 +314,10 @@ static json_t *make_nics(const machine_t *machine)
     int i;
 
     for (i = 0; i < n; i++) {
-        (void)json_array_append_new(
-            list, json_pack("{s:o, s:o, s:s, s:o}", "name", json_sprintf("nic%d", i), "switch",
-                            json_sprintf("sw%d", i / (int)machine->nics), "rate", "nic", "class",
-                            json_sprintf("nic%d", i)));
+        list =
+            vp_json_append(list, json_pack("{s:o, s:o, s:s, s:o}", "name", json_sprintf("nic%d", i),
+                                           "switch", json_sprintf("sw%d", i / (int)machine->nics),
+                                           "rate", "nic", "class", json_sprintf("nic%d", i)));
     }
     return list;
 }
@@ -340,7 +334,7 @@ static json_t *make_classes(const machine_t *machine, bool is_hardware)
         char name[32];
 
         (void)snprintf(name, sizeof(name), "nic%d", i);
-        (void)json_object_set_new(
+        set = vp_json_put(
             set, name,
             json_pack("{s:s, s:o}", "tls", is_hardware ? "rc,cuda_copy" : "tcp", "devices",
                       is_hardware ? json_sprintf("mlx5_%d:1", i) : json_string("lo")));

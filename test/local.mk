@@ -16,6 +16,7 @@ include test/testbed/local.mk
 include test/vm/local.mk
 include test/lint/local.mk
 include test/external/local.mk
+include test/robust/local.mk
 include test/long/local.mk
 
 AM_TESTS_ENVIRONMENT = \

@@ -1,0 +1,36 @@
+# Every allocation fails once, each sweep with the libraries of its room; VP_ROBUST_ALL=1 in the
+# environment: really every one, not the first of each place (test/long/robust.sh).
+if VP_WITH_CHECK
+robust_ldflags = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free,--wrap=strdup \
+	-Wl,--wrap=aligned_alloc,--wrap=realpath
+robust_helpers = test/robust/failing.c test/robust/failing.h test/robust/sweep.c \
+	test/robust/sweep.h
+robust_jansson = test/robust/failing_jansson.c
+robust_cppflags = $(AM_CPPFLAGS) $(CHECK_CFLAGS) $(JANSSON_CFLAGS)
+
+robust_tests = \
+	test/robust/test_sweep_catalog \
+	test/robust/test_sweep_scheduler \
+	test/robust/test_sweep_sim
+check_PROGRAMS += $(robust_tests)
+TESTS += $(robust_tests)
+
+test_robust_test_sweep_catalog_SOURCES = test/robust/test_sweep_catalog.c $(robust_helpers) \
+	$(robust_jansson)
+test_robust_test_sweep_catalog_CPPFLAGS = $(robust_cppflags) \
+	-DVP_SOURCE_DIR=\"$(abs_top_srcdir)\"
+test_robust_test_sweep_catalog_LDFLAGS = $(robust_ldflags)
+test_robust_test_sweep_catalog_LDADD = catalog/libvp_catalog_build.la catalog/libvp_catalog.la \
+	base/libvp_base.la $(JANSSON_LIBS) $(CHECK_LIBS)
+
+test_robust_test_sweep_scheduler_SOURCES = test/robust/test_sweep_scheduler.c $(robust_helpers)
+test_robust_test_sweep_scheduler_CPPFLAGS = $(robust_cppflags)
+test_robust_test_sweep_scheduler_LDFLAGS = $(robust_ldflags)
+test_robust_test_sweep_scheduler_LDADD = $(scheduler_test_libraries)
+
+test_robust_test_sweep_sim_SOURCES = test/robust/test_sweep_sim.c test/sim/models.c \
+	test/sim/models.h $(robust_helpers)
+test_robust_test_sweep_sim_CPPFLAGS = $(robust_cppflags)
+test_robust_test_sweep_sim_LDFLAGS = $(robust_ldflags)
+test_robust_test_sweep_sim_LDADD = $(SIM_TEST_LIBS)
+endif
