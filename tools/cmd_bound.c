@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "vp_config.h"
 
-#include <getopt.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdbool.h>
@@ -14,6 +13,7 @@
 #include "tools/command.h"
 #include "tools/demand_file.h"
 #include "tools/exact.h"
+#include "tools/terminal.h"
 
 typedef struct bound_options {
     const char *topology;
@@ -22,7 +22,6 @@ typedef struct bound_options {
     uint64_t alpha_ns;
     bool is_exact;
     bool is_json;
-    bool is_help;
 } bound_options_t;
 
 /* What one run of the command finds out. */
@@ -36,79 +35,36 @@ typedef struct bounds {
     vp_exact_t exact;
 } bounds_t;
 
-static void print_help(void)
-{
-    (void)printf(
-        "Usage: variopath bound --topology TOPOLOGY --demand CSV [OPTION]...\n"
-        "Shows times that no schedule of a demand beats.\n"
-        "TOPOLOGY is as for `variopath topology`, see `variopath topology --help`.\n"
-        "\n"
-        "  --topology TOPOLOGY   the machine\n"
-        "  --demand CSV          N rows of N byte counts, row = source; - is standard input\n"
-        "  --alpha-ns A          overhead of one activation [the topology's]\n"
-        "  --exact               also solve the linear programs (needs Python with highspy)\n"
-        "  --json                print one JSON object\n"
-        "  --help                print this\n"
-        "\n"
-        "fluid_ns holds for every schedule, also when lanes share links. lp_ns and kmin, a time\n"
-        "and a number of activations, hold when lanes have their links for themselves, and\n"
-        "bound_ns = lp_ns + A * kmin when activations follow one another. alignment_ns is that\n"
-        "bound raised by what lanes of an activation wait for each other. list_ns holds when\n"
-        "exclusive lanes wait for their ports only.\n");
-}
+static const vp_option_t known_options[] = {
+    {.name = "topology",
+     .value = "TOPOLOGY",
+     .help = "the machine; see variopath topology",
+     VP_FIELD(bound_options_t, topology),
+     .kind = VP_OPTION_TEXT,
+     .offer = VP_OFFER_TOPOLOGIES},
+    {.name = "demand",
+     .value = "CSV",
+     .help = "N rows of N byte counts, row = source; - is standard input",
+     VP_FIELD(bound_options_t, demand),
+     .kind = VP_OPTION_TEXT,
+     .offer = VP_OFFER_FILES},
+    {.name = "alpha-ns",
+     .value = "A",
+     .help = "overhead of one activation",
+     .unless_given = "the topology's",
+     VP_FIELD(bound_options_t, alpha_ns),
+     VP_GIVEN(bound_options_t, has_alpha),
+     .kind = VP_OPTION_NUMBER,
+     .most = VP_MAX_ALPHA_NS},
+    {.name = "exact",
+     .help = "also solve the linear programs (needs Python with highspy)",
+     VP_FIELD(bound_options_t, is_exact)},
+    {.name = "json", .help = "print one JSON object", VP_FIELD(bound_options_t, is_json)},
+    {.name = NULL},
+};
 
-/* Fills options; VP_EXIT_OK, or a code after a message. */
-static int parse_options(int argc, char **argv, bound_options_t *options)
+static int check_options(const bound_options_t *options)
 {
-    enum { TOPOLOGY = 256, DEMAND, ALPHA, EXACT, JSON, HELP };
-    static const struct option known[] = {{"topology", required_argument, NULL, TOPOLOGY},
-                                          {"demand", required_argument, NULL, DEMAND},
-                                          {"alpha-ns", required_argument, NULL, ALPHA},
-                                          {"exact", no_argument, NULL, EXACT},
-                                          {"json", no_argument, NULL, JSON},
-                                          {"help", no_argument, NULL, HELP},
-                                          {NULL, 0, NULL, 0}};
-    int option;
-
-    opterr = 0;
-    while ((option = getopt_long(argc, argv, ":", known, NULL)) != -1) {
-        switch (option) {
-        case TOPOLOGY:
-            options->topology = optarg;
-            break;
-        case DEMAND:
-            options->demand = optarg;
-            break;
-        case ALPHA:
-            options->has_alpha = true;
-            if (!vp_alpha_parse(optarg, &options->alpha_ns)) {
-                return vp_command_usage("bound", "--alpha-ns takes 0 to %" PRIu64 ", not \"%s\"",
-                                        VP_MAX_ALPHA_NS, optarg);
-            }
-            break;
-        case EXACT:
-            options->is_exact = true;
-            break;
-        case JSON:
-            options->is_json = true;
-            break;
-        case HELP:
-            options->is_help = true;
-            return VP_EXIT_OK;
-        case ':':
-            return vp_command_usage("bound", "option \"%s\" needs a value", argv[optind - 1]);
-        default:
-            return vp_command_usage("bound", "unknown option \"%s\"", argv[optind - 1]);
-        }
-    }
-    return VP_EXIT_OK;
-}
-
-static int check_options(int argc, char **argv, const bound_options_t *options)
-{
-    if (optind < argc) {
-        return vp_command_usage("bound", "unexpected argument \"%s\"", argv[optind]);
-    }
     if (options->topology == NULL) {
         return vp_command_usage("bound", "give --topology");
     }
@@ -195,25 +151,25 @@ static void print_text(const bounds_t *bounds)
     }
 }
 
-int vp_command_bound(int argc, char **argv)
+static int run(int argc, char **argv)
 {
     bound_options_t options = {0};
     bounds_t bounds = {0};
+    vp_progress_t progress;
     vp_error_t error = {VP_OK, ""};
     vp_status_t status;
-    int code = parse_options(argc, argv, &options);
+    int code;
 
-    if (options.is_help) {
-        print_help();
-        return VP_EXIT_OK;
+    if (!vp_options_parse_all(&vp_command_bound, argc, argv, &options, &code)) {
+        return code;
     }
-    if (code == VP_EXIT_OK) {
-        code = check_options(argc, argv, &options);
-    }
+    code = check_options(&options);
     if (code != VP_EXIT_OK) {
         return code;
     }
+    vp_progress_begin(&progress, "bounding");
     status = find_bounds(&options, &bounds, &error);
+    vp_progress_end(&progress);
     if (status == VP_OK && options.is_json) {
         status = print_json(&bounds, &error);
     } else if (status == VP_OK) {
@@ -221,3 +177,24 @@ int vp_command_bound(int argc, char **argv)
     }
     return status == VP_OK ? VP_EXIT_OK : vp_command_fail(&error);
 }
+
+const vp_command_t vp_command_bound = {
+    .name = "bound",
+    .summary = "show times that no schedule of a demand beats",
+    .forms = (const char *const[]){"bound --topology TOPOLOGY --demand CSV [OPTION]...", NULL},
+    .paragraphs = (const char *const[]){"Shows times that no schedule of a demand beats.", NULL},
+    .options = known_options,
+    .notes =
+        (const char *const[]){
+            "fluid_ns holds for every schedule, also when lanes share links. lp_ns and kmin, a "
+            "time and a number of activations, hold when lanes have their links for themselves, "
+            "and bound_ns = lp_ns + A * kmin when activations follow one another. alignment_ns is "
+            "that bound raised by what lanes of an activation wait for each other. list_ns holds "
+            "when exclusive lanes wait for their ports only.",
+            NULL},
+    .examples =
+        (const vp_example_t[]){{"variopath bound --topology r5080-bf3:nodes=2 --demand D.csv",
+                                "what no schedule of this demand beats on two nodes"},
+                               {NULL, NULL}},
+    .run = run,
+};

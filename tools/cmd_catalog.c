@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "vp_config.h"
 
-#include <ctype.h>
-#include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdbool.h>
@@ -11,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/units.h"
 #include "catalog/build.h"
@@ -19,6 +15,7 @@
 #include "catalog/store.h"
 #include "catalog/topology.h"
 #include "tools/command.h"
+#include "tools/terminal.h"
 
 typedef struct catalog_options {
     const char *output;
@@ -27,31 +24,6 @@ typedef struct catalog_options {
     vp_build_mode_t mode;
     vp_build_options_t build;
 } catalog_options_t;
-
-static void print_help(void)
-{
-    (void)printf(
-        "Usage: variopath catalog build TOPOLOGY -o FILE [OPTION]...\n"
-        "       variopath catalog show FILE [--json] [--shapes]\n"
-        "       variopath catalog verify FILE [TOPOLOGY] [--json]\n"
-        "       variopath catalog diff FILE FILE [--json]\n"
-        "Builds the catalog of a topology; shows one; verifies that one is sound, and made from\n"
-        "that topology; or names the facts in which two differ. Exit code 1: not sound, or not\n"
-        "equal. TOPOLOGY is as for `variopath topology`, see `variopath topology --help`; FILE "
-        "may\n"
-        "be -, standard input.\n"
-        "\n"
-        "  -o, --output FILE      write the catalog there; - is standard output\n"
-        "      --json             print one JSON object\n"
-        "      --mode MODE        exhaustive: every channel family, within the budgets;\n"
-        "                         generated: channels are made when they are needed;\n"
-        "                         auto (default): exhaustive if possible, else generated\n"
-        "      --max-steps N      budget of search steps [%" PRIu64 "]\n"
-        "      --max-families N   budget of families [%" PRIu32 "]\n"
-        "      --shapes           list every shape with its number of families\n"
-        "  -h, --help             print this\n",
-        VP_BUILD_MAX_STEPS, VP_BUILD_MAX_FAMILIES);
-}
 
 static const char *mode_text(vp_catalog_mode_t mode)
 {
@@ -198,24 +170,9 @@ static int print_catalog(FILE *stream, const vp_catalog_t *catalog, size_t file_
     return VP_EXIT_OK;
 }
 
-/* A line on the terminal for builds that take long. */
-typedef struct progress {
-    uint64_t begin_ns;
-    uint64_t next_ns;
-    bool is_shown;
-} progress_t;
-
 static void tell_progress(void *context, uint64_t n_steps, size_t n_families)
 {
-    progress_t *progress = context;
-    uint64_t now = now_ns();
-
-    if (now >= progress->next_ns) {
-        (void)fprintf(stderr, "\r%" PRIu64 " steps, %zu families, %" PRIu64 " s ", n_steps,
-                      n_families, (now - progress->begin_ns) / VP_NS_PER_S);
-        progress->next_ns = now + VP_NS_PER_S / 5;
-        progress->is_shown = true;
-    }
+    vp_progress_tell(context, "%" PRIu64 " steps, %zu families", n_steps, n_families);
 }
 
 /* Builds a catalog of that mode and seals it. */
@@ -223,7 +180,8 @@ static vp_status_t make_catalog(const char *topology, vp_build_mode_t mode,
                                 const vp_build_options_t *options, vp_catalog_t **catalog_p,
                                 vp_error_t *error)
 {
-    progress_t progress = {.begin_ns = now_ns()};
+    uint64_t begin_ns = now_ns();
+    vp_progress_t progress;
     vp_build_watch_t watch = {.tell = tell_progress, .context = &progress};
     vp_model_t *model = NULL;
     vp_catalog_t *catalog = NULL;
@@ -232,17 +190,15 @@ static vp_status_t make_catalog(const char *topology, vp_build_mode_t mode,
     if (status != VP_OK) {
         return status;
     }
-    progress.next_ns = progress.begin_ns + VP_NS_PER_S;
-    status = vp_catalog_make(&model, mode, options, isatty(STDERR_FILENO) ? &watch : NULL, &catalog,
+    vp_progress_begin(&progress, "building the catalog");
+    status = vp_catalog_make(&model, mode, options, progress.is_running ? &watch : NULL, &catalog,
                              error);
+    vp_progress_end(&progress);
     vp_model_destroy(model);
-    if (progress.is_shown) {
-        (void)fprintf(stderr, "\r%60s\r", "");
-    }
     if (status != VP_OK) {
         return status;
     }
-    catalog->build_ns = now_ns() - progress.begin_ns;
+    catalog->build_ns = now_ns() - begin_ns;
     status = vp_catalog_seal(catalog, error);
     if (status != VP_OK) {
         vp_catalog_destroy(catalog);
@@ -252,8 +208,9 @@ static vp_status_t make_catalog(const char *topology, vp_build_mode_t mode,
     return VP_OK;
 }
 
-static int build(char **arguments, const catalog_options_t *options)
+static int build(char **arguments, const void *given)
 {
+    const catalog_options_t *options = given;
     vp_error_t error;
     vp_catalog_t *catalog = NULL;
     size_t file_bytes = 0;
@@ -276,8 +233,9 @@ static int build(char **arguments, const catalog_options_t *options)
     return code;
 }
 
-static int show(char **arguments, const catalog_options_t *options)
+static int show(char **arguments, const void *given)
 {
+    const catalog_options_t *options = given;
     vp_error_t error;
     vp_catalog_t *catalog = NULL;
     size_t file_bytes = 0;
@@ -321,8 +279,9 @@ static int print_diff(const vp_diff_t *diff, bool is_json)
     return diff->n_facts == 0 ? VP_EXIT_OK : VP_EXIT_NO;
 }
 
-static int diff(char **paths, const catalog_options_t *options)
+static int diff(char **paths, const void *given)
 {
+    const catalog_options_t *options = given;
     vp_error_t error;
     vp_diff_t found;
     vp_catalog_t *a = NULL;
@@ -368,8 +327,9 @@ static int verify_topology(const vp_catalog_t *catalog, const char *path, const 
     return code;
 }
 
-static int verify(char **arguments, const catalog_options_t *options)
+static int verify(char **arguments, const void *given)
 {
+    const catalog_options_t *options = given;
     const char *path = arguments[0];
     const char *topology = arguments[1]; /* NULL where there is no second argument */
     vp_error_t error;
@@ -396,146 +356,93 @@ static int verify(char **arguments, const catalog_options_t *options)
     return code;
 }
 
-/* A decimal number of 1 .. max. */
-static bool parse_number(const char *text, uint64_t max, uint64_t *number_p)
+enum { BUILD = 1, SHOW = 2, VERIFY = 4 }; /* bits of the actions */
+
+/* In the order of their enumeration. */
+static const char *const modes[] = {"auto", "exhaustive", "generated", NULL};
+
+static const vp_option_t known_options[] = {
+    {.name = "output",
+     .letter = 'o',
+     .value = "FILE",
+     .help = "build: write the catalog there; - is standard output",
+     VP_FIELD(catalog_options_t, output),
+     .kind = VP_OPTION_TEXT,
+     .offer = VP_OFFER_FILES,
+     .actions = BUILD},
+    {.name = "json", .help = "print one JSON object", VP_FIELD(catalog_options_t, is_json)},
+    {.name = "mode",
+     .value = "MODE",
+     .help = "build: exhaustive (every channel family, within the budgets), generated (channels "
+             "are made "
+             "when they are needed), or auto (exhaustive if possible, else generated)",
+     .unless_given = "auto",
+     VP_FIELD(catalog_options_t, mode),
+     .kind = VP_OPTION_WORD,
+     .words = modes,
+     .actions = BUILD},
+    {.name = "max-steps",
+     .value = "N",
+     .help = "build and verify: budget of search steps",
+     .unless_given = "4000000",
+     VP_FIELD(catalog_options_t, build.max_steps),
+     .kind = VP_OPTION_NUMBER,
+     .least = 1,
+     .most = UINT64_MAX,
+     .actions = BUILD | VERIFY},
+    {.name = "max-families",
+     .value = "N",
+     .help = "build and verify: budget of families",
+     .unless_given = "16384",
+     VP_FIELD(catalog_options_t, build.max_families),
+     .kind = VP_OPTION_NUMBER,
+     .least = 1,
+     .most = UINT32_MAX,
+     .actions = BUILD | VERIFY},
+    {.name = "shapes",
+     .help = "build and show: list every shape with its number of families",
+     VP_FIELD(catalog_options_t, has_shapes),
+     .actions = BUILD | SHOW},
+    {.name = NULL},
+};
+
+_Static_assert(VP_BUILD_MAX_STEPS == 4000000 && VP_BUILD_MAX_FAMILIES == 16384,
+               "the texts of the options say so");
+
+static int run(int argc, char **argv)
 {
-    char *end;
-    unsigned long long number;
-
-    if (!isdigit((unsigned char)text[0])) {
-        return false;
-    }
-    errno = 0;
-    number = strtoull(text, &end, 10);
-    if (errno != 0 || *end != '\0' || number < 1 || number > max) {
-        return false;
-    }
-    *number_p = number;
-    return true;
-}
-
-static int parse_budget(const char *name, uint64_t max, uint64_t *number_p)
-{
-    if (!parse_number(optarg, max, number_p)) {
-        return vp_command_usage("catalog", "--%s \"%s\": give a number from 1 to %" PRIu64, name,
-                                optarg, max);
-    }
-    return VP_EXIT_OK;
-}
-
-static int parse_mode(const char *text, vp_build_mode_t *mode_p)
-{
-    static const char *const texts[] = {
-        [VP_BUILD_AUTO] = "auto",
-        [VP_BUILD_EXHAUSTIVE] = "exhaustive",
-        [VP_BUILD_GENERATED] = "generated",
-    };
-    size_t i;
-
-    for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-        if (strcmp(text, texts[i]) == 0) {
-            *mode_p = (vp_build_mode_t)i;
-            return VP_EXIT_OK;
-        }
-    }
-    return vp_command_usage("catalog",
-                            "unknown mode \"%s\"; there are auto, exhaustive and generated", text);
-}
-
-/* One option other than --help; VP_EXIT_OK or the code of a usage error. */
-static int parse_option(int option, char **argv, catalog_options_t *options)
-{
-    uint64_t families = 0;
-    int code = VP_EXIT_OK;
-
-    switch (option) {
-    case 'o':
-        options->output = optarg;
-        return VP_EXIT_OK;
-    case 'j':
-        options->is_json = true;
-        return VP_EXIT_OK;
-    case 'S':
-        options->has_shapes = true;
-        return VP_EXIT_OK;
-    case 'm':
-        return parse_mode(optarg, &options->mode);
-    case 's':
-        return parse_budget("max-steps", UINT64_MAX, &options->build.max_steps);
-    case 'f':
-        code = parse_budget("max-families", UINT32_MAX - 1, &families);
-        options->build.max_families = (uint32_t)families;
-        return code;
-    case ':':
-        return vp_command_usage("catalog", "option \"%s\" needs a value", argv[optind - 1]);
-    default:
-        return vp_command_usage("catalog", "unknown option \"%s\"", argv[optind - 1]);
-    }
-}
-
-static int run_action(int argc, char **argv, const catalog_options_t *options)
-{
-    static const struct {
-        const char *name;
-        int n_least;
-        int n_most;
-        const char *takes;
-        int (*run)(char **arguments, const catalog_options_t *options);
-    } actions[] = {
-        {"build", 1, 1, "one TOPOLOGY", build},
-        {"show", 1, 1, "one FILE", show},
-        {"verify", 1, 2, "one FILE and perhaps a TOPOLOGY", verify},
-        {"diff", 2, 2, "two FILEs", diff},
-    };
-    size_t i;
-
-    if (argc == 0) {
-        return vp_command_usage("catalog", "say what to do: build TOPOLOGY, show FILE, verify FILE "
-                                           "or diff FILE FILE");
-    }
-    for (i = 0; i < sizeof(actions) / sizeof(actions[0]); i++) {
-        if (strcmp(argv[0], actions[i].name) != 0) {
-            continue;
-        }
-        if (argc - 1 < actions[i].n_least || argc - 1 > actions[i].n_most) {
-            return vp_command_usage("catalog", "\"%s\" takes %s", argv[0], actions[i].takes);
-        }
-        return actions[i].run(argv + 1, options);
-    }
-    return vp_command_usage(
-        "catalog", "unknown action \"%s\"; there are build, show, verify and diff", argv[0]);
-}
-
-int vp_command_catalog(int argc, char **argv)
-{
-    static const struct option long_options[] = {{"output", required_argument, NULL, 'o'},
-                                                 {"json", no_argument, NULL, 'j'},
-                                                 {"mode", required_argument, NULL, 'm'},
-                                                 {"max-steps", required_argument, NULL, 's'},
-                                                 {"max-families", required_argument, NULL, 'f'},
-                                                 {"shapes", no_argument, NULL, 'S'},
-                                                 {"help", no_argument, NULL, 'h'},
-                                                 {NULL, 0, NULL, 0}};
     catalog_options_t options = {0};
-    vp_command_seen_t seen = {false};
-    int option;
 
-    opterr = 0;
-    while ((option = getopt_long(argc, argv, ":ho:", long_options, NULL)) != -1) {
-        int code;
-
-        if (vp_command_is_repeated(option, seen)) {
-            return vp_command_usage("catalog", "option \"%s\" stands there twice; give it once",
-                                    vp_command_option_text(argv));
-        }
-        if (option == 'h') {
-            print_help();
-            return VP_EXIT_OK;
-        }
-        code = parse_option(option, argv, &options);
-        if (code != VP_EXIT_OK) {
-            return code;
-        }
-    }
-    return run_action(argc - optind, argv + optind, &options);
+    return vp_options_run_action(&vp_command_catalog, argc, argv, &options);
 }
+
+const vp_command_t vp_command_catalog = {
+    .name = "catalog",
+    .summary = "build a channel catalog; show, verify or compare some",
+    .forms = (const char *const[]){"catalog build TOPOLOGY -o FILE [OPTION]...",
+                                   "catalog show FILE [--json] [--shapes]",
+                                   "catalog verify FILE [TOPOLOGY] [--json]",
+                                   "catalog diff FILE FILE [--json]", NULL},
+    .paragraphs =
+        (const char *const[]){
+            "Builds the catalog of a topology; shows one; verifies that one is sound, and made "
+            "from "
+            "that topology; or names the facts in which two differ. TOPOLOGY is as for variopath "
+            "topology; FILE may be -, standard input.",
+            NULL},
+    .options = known_options,
+    .no = "the catalog is not sound, or two are not equal",
+    .examples =
+        (const vp_example_t[]){{"variopath catalog build my.json:nodes=4 -o my.vpcat",
+                                "the catalog of four such nodes, for coll_variopath_catalog"},
+                               {"variopath catalog verify my.vpcat my.json:nodes=4",
+                                "is it still that of this topology?"},
+                               {NULL, NULL}},
+    .actions = (const vp_action_t[]){{"build", "one TOPOLOGY", 1, 1, build},
+                                     {"show", "one FILE", 1, 1, show},
+                                     {"verify", "one FILE and perhaps a TOPOLOGY", 1, 2, verify},
+                                     {"diff", "two FILEs", 2, 2, diff},
+                                     {NULL, NULL, 0, 0, NULL}},
+    .offer = VP_OFFER_FILES,
+    .run = run,
+};

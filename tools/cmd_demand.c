@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "vp_config.h"
 
-#include <ctype.h>
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
+#include <jansson.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,215 +13,155 @@
 #include "base/file.h"
 #include "sim/demand_gen.h"
 #include "tools/command.h"
+#include "tools/simulate.h"
+#include "tools/terminal.h"
 
 typedef struct demand_command {
     vp_demand_options_t demand;
-    const char *output;
-    bool is_help;
+    const char *output; /* NULL: standard output, or nowhere beside JSON */
+    bool is_json;
 } demand_command_t;
 
-static void print_help(void)
-{
-    (void)printf(
-        "Usage: variopath demand uniform|random|zipf|moe|hotspot --ranks N [OPTION]...\n"
-        "Makes a demand: N rows of N byte counts, row = source, diagonal 0.\n"
-        "\n"
-        "  --ranks N               number of ranks\n"
-        "  -o, --output CSV        file to write; - is standard output [-]\n"
-        "  --seed S                equal seeds give equal demands [1]\n"
-        "  --bytes-per-rank B      what a rank sends; K, M, G count in 1024 [64M]\n"
-        "  --scale pair|row        hit the mean over all pairs, or every row's sum [pair]\n"
-        "  --element-bytes B       counts are multiples of it [4; moe: 2]\n"
-        "  --exponent S            zipf and moe: skew [zipf: 0.8; moe: 0]\n"
-        "  --over WHAT             zipf: pairs (a draw for each), destinations, ranked-pairs or\n"
-        "                          ranked-rows (weights 1, 2^-S, 3^-S, ... once each) [pairs]\n"
-        "  --hot N                 number of hot destinations [1]\n"
-        "  --hot-factor F          uniform, random, zipf: they get F times the bytes [1]\n"
-        "  --hot-ppm P             hotspot: their share of all bytes [500000]\n"
-        "  --tokens M              moe: tokens per rank [128]\n"
-        "  --experts E             moe: experts, expert e on rank e mod N [N]\n"
-        "  --top-k K               moe: experts per token [8, or all]\n"
-        "  --hidden H              moe: elements per token [7168]\n"
-        "  --dedup none|rank|node  moe: a token travels per expert, rank or node [none]\n"
-        "  --ranks-per-node R      moe: for --dedup node [8]\n"
-        "  --help                  print this\n");
-}
+static const char *const kinds[] = {"uniform", "random", "zipf", "moe", "hotspot", NULL};
+static const char *const scales[] = {"pair", "row", NULL};
+/* In the order of their enumerations. */
+static const char *const overs[] = {"pairs", "destinations", "ranked-pairs", "ranked-rows", NULL};
+static const char *const dedups[] = {"none", "rank", "node", NULL};
 
-/* Decimal with an optional K, M or G. */
-static bool parse_u64(const char *text, uint64_t max, uint64_t *value_p)
+static bool take_exponent(const char *text, void *options)
 {
-    unsigned long long value;
-    unsigned shift = 0;
+    demand_command_t *command = options;
     char *end;
-
-    if (!isdigit((unsigned char)*text)) {
-        return false;
-    }
-    errno = 0;
-    value = strtoull(text, &end, 10);
-    if (*end == 'K' || *end == 'M' || *end == 'G') {
-        shift = *end == 'K' ? 10 : *end == 'M' ? 20 : 30;
-        end++;
-    }
-    if (errno != 0 || *end != '\0' || value > max >> shift) {
-        return false;
-    }
-    *value_p = (uint64_t)value << shift;
-    return true;
-}
-
-static bool parse_u32(const char *text, uint32_t *value_p)
-{
-    uint64_t value;
-
-    if (!parse_u64(text, UINT32_MAX, &value)) {
-        return false;
-    }
-    *value_p = (uint32_t)value;
-    return true;
-}
-
-static bool parse_exponent(const char *text, double *value_p)
-{
-    char *end;
+    double value;
 
     errno = 0;
-    *value_p = strtod(text, &end);
-    return errno == 0 && end != text && *end == '\0' && *value_p >= 0.0;
+    value = strtod(text, &end);
+    command->demand.exponent = value;
+    return errno == 0 && end != text && *end == '\0' && value >= 0.0;
 }
 
-/* Position of text in words, -1 when it is none of them. */
-static int find_word(const char *text, const char *const *words)
-{
-    int i;
+#define COUNT(field_)                                                                              \
+    VP_FIELD(demand_command_t, demand.field_), .kind = VP_OPTION_SIZE, .most = UINT32_MAX
 
-    for (i = 0; words[i] != NULL; i++) {
-        if (strcmp(text, words[i]) == 0) {
-            return i;
-        }
-    }
-    return -1;
-}
-
-static bool parse_word(const char *text, const char *const *words, int *value_p)
-{
-    *value_p = find_word(text, words);
-    return *value_p >= 0;
-}
-
-enum {
-    RANKS = 256,
-    SEED,
-    BYTES,
-    SCALE,
-    ELEMENT,
-    EXPONENT,
-    OVER,
-    HOT,
-    HOT_PPM,
-    HOT_FACTOR,
-    TOKENS,
-    EXPERTS,
-    TOP_K,
-    HIDDEN,
-    DEDUP,
-    PER_NODE,
-    HELP
+static const vp_option_t known_options[] = {
+    {.name = "ranks", .value = "N", .help = "number of ranks", COUNT(n_ranks)},
+    {.name = "output",
+     .letter = 'o',
+     .value = "CSV",
+     .help = "file to write; - is standard output",
+     .unless_given = "-",
+     VP_FIELD(demand_command_t, output),
+     .kind = VP_OPTION_TEXT,
+     .offer = VP_OFFER_FILES},
+    {.name = "seed",
+     .value = "S",
+     .help = "equal seeds give equal demands",
+     .unless_given = "1",
+     VP_FIELD(demand_command_t, demand.seed),
+     .kind = VP_OPTION_SIZE,
+     .most = UINT64_MAX},
+    {.name = "bytes-per-rank",
+     .value = "B",
+     .help = "what a rank sends; K, M, G count in 1024",
+     .unless_given = "64M",
+     VP_FIELD(demand_command_t, demand.bytes_per_rank),
+     .kind = VP_OPTION_SIZE,
+     .most = UINT64_MAX},
+    {.name = "scale",
+     .value = "pair|row",
+     .help = "hit the mean over all pairs, or every row's sum",
+     .unless_given = "pair",
+     VP_FIELD(demand_command_t, demand.scale_rows),
+     .kind = VP_OPTION_WORD,
+     .words = scales},
+    {.name = "element-bytes",
+     .value = "B",
+     .help = "counts are multiples of it",
+     .unless_given = "4; moe: 2",
+     COUNT(element_bytes)},
+    {.name = "exponent",
+     .value = "S",
+     .help = "zipf and moe: skew",
+     .unless_given = "zipf: 0.8; moe: 0",
+     .kind = VP_OPTION_CALL,
+     .take = take_exponent},
+    {.name = "over",
+     .value = "WHAT",
+     .help = "zipf: pairs (a draw for each), destinations, ranked-pairs or ranked-rows (weights 1, "
+             "2^-S, "
+             "3^-S, ... once each)",
+     .unless_given = "pairs",
+     VP_FIELD(demand_command_t, demand.over),
+     .kind = VP_OPTION_WORD,
+     .words = overs},
+    {.name = "hot",
+     .value = "N",
+     .help = "number of hot destinations",
+     .unless_given = "1",
+     COUNT(n_hot)},
+    {.name = "hot-factor",
+     .value = "F",
+     .help = "uniform, random, zipf: they get F times the bytes",
+     .unless_given = "1",
+     COUNT(hot_factor)},
+    {.name = "hot-ppm",
+     .value = "P",
+     .help = "hotspot: their share of all bytes",
+     .unless_given = "500000",
+     COUNT(hot_ppm)},
+    {.name = "tokens",
+     .value = "M",
+     .help = "moe: tokens per rank",
+     .unless_given = "128",
+     COUNT(tokens)},
+    {.name = "experts",
+     .value = "E",
+     .help = "moe: experts, expert e on rank e mod N",
+     .unless_given = "N",
+     COUNT(experts)},
+    {.name = "top-k",
+     .value = "K",
+     .help = "moe: experts per token",
+     .unless_given = "8, or all",
+     COUNT(top_k)},
+    {.name = "hidden",
+     .value = "H",
+     .help = "moe: elements per token",
+     .unless_given = "7168",
+     COUNT(hidden)},
+    {.name = "dedup",
+     .value = "none|rank|node",
+     .help = "moe: a token travels per expert, rank or node",
+     .unless_given = "none",
+     VP_FIELD(demand_command_t, demand.dedup),
+     .kind = VP_OPTION_WORD,
+     .words = dedups},
+    {.name = "ranks-per-node",
+     .value = "R",
+     .help = "moe: for --dedup node",
+     .unless_given = "8",
+     COUNT(ranks_per_node)},
+    {.name = "json",
+     .help = "print one JSON object with the matrix; a CSV is then written only with -o",
+     VP_FIELD(demand_command_t, is_json)},
+    {.name = NULL},
 };
 
-static const struct option known_options[] = {{"ranks", required_argument, NULL, RANKS},
-                                              {"output", required_argument, NULL, 'o'},
-                                              {"seed", required_argument, NULL, SEED},
-                                              {"bytes-per-rank", required_argument, NULL, BYTES},
-                                              {"scale", required_argument, NULL, SCALE},
-                                              {"element-bytes", required_argument, NULL, ELEMENT},
-                                              {"exponent", required_argument, NULL, EXPONENT},
-                                              {"over", required_argument, NULL, OVER},
-                                              {"hot", required_argument, NULL, HOT},
-                                              {"hot-ppm", required_argument, NULL, HOT_PPM},
-                                              {"hot-factor", required_argument, NULL, HOT_FACTOR},
-                                              {"tokens", required_argument, NULL, TOKENS},
-                                              {"experts", required_argument, NULL, EXPERTS},
-                                              {"top-k", required_argument, NULL, TOP_K},
-                                              {"hidden", required_argument, NULL, HIDDEN},
-                                              {"dedup", required_argument, NULL, DEDUP},
-                                              {"ranks-per-node", required_argument, NULL, PER_NODE},
-                                              {"help", no_argument, NULL, HELP},
-                                              {NULL, 0, NULL, 0}};
-
-/* False: the value is not one that the option takes. */
-static bool take_option(int option, const char *value, demand_command_t *command)
+static int check_arguments(char **arguments, int n, demand_command_t *command)
 {
-    static const char *const scales[] = {"pair", "row", NULL};
-    static const char *const overs[] = {"pairs", "destinations", "ranked-pairs", "ranked-rows",
-                                        NULL};
-    static const char *const dedups[] = {"none", "rank", "node", NULL};
-    vp_demand_options_t *demand = &command->demand;
-    uint32_t *const numbers[] = {[RANKS - RANKS] = &demand->n_ranks,
-                                 [ELEMENT - RANKS] = &demand->element_bytes,
-                                 [HOT - RANKS] = &demand->n_hot,
-                                 [HOT_PPM - RANKS] = &demand->hot_ppm,
-                                 [HOT_FACTOR - RANKS] = &demand->hot_factor,
-                                 [TOKENS - RANKS] = &demand->tokens,
-                                 [EXPERTS - RANKS] = &demand->experts,
-                                 [TOP_K - RANKS] = &demand->top_k,
-                                 [HIDDEN - RANKS] = &demand->hidden,
-                                 [PER_NODE - RANKS] = &demand->ranks_per_node};
-    int word = 0;
-    bool ok;
+    const char *nearest;
 
-    switch (option) {
-    case 'o':
-        command->output = value;
-        return true;
-    case SEED:
-        return parse_u64(value, UINT64_MAX, &demand->seed);
-    case BYTES:
-        return parse_u64(value, UINT64_MAX, &demand->bytes_per_rank);
-    case EXPONENT:
-        return parse_exponent(value, &demand->exponent);
-    case SCALE:
-        ok = parse_word(value, scales, &word);
-        demand->scale_rows = word == 1;
-        return ok;
-    case OVER:
-        ok = parse_word(value, overs, &word);
-        demand->over = word < 0 ? VP_ZIPF_PAIRS : (vp_zipf_over_t)word;
-        return ok;
-    case DEDUP:
-        ok = parse_word(value, dedups, &word);
-        demand->dedup = word < 0 ? VP_DEDUP_NONE : (vp_dedup_t)word;
-        return ok;
-    default:
-        return parse_u32(value, numbers[option - RANKS]);
-    }
-}
-
-static int parse_options(int argc, char **argv, demand_command_t *command)
-{
-    int option;
-
-    opterr = 0;
-    while ((option = getopt_long(argc, argv, ":o:", known_options, NULL)) != -1) {
-        if (option == HELP) {
-            command->is_help = true;
-            return VP_EXIT_OK;
-        }
-        if (option == ':') {
-            return vp_command_usage("demand", "option \"%s\" needs a value", argv[optind - 1]);
-        }
-        if (option == '?') {
-            return vp_command_usage("demand", "unknown option \"%s\"", argv[optind - 1]);
-        }
-        if (!take_option(option, optarg, command)) {
-            return vp_command_usage("demand", "an option does not take the value \"%s\"", optarg);
-        }
-    }
-    if (optind + 1 != argc) {
+    if (n != 1) {
         return vp_command_usage("demand", "give one kind of demand");
     }
-    if (!vp_demand_kind_parse(argv[optind], &command->demand.kind)) {
-        return vp_command_usage("demand", "unknown kind \"%s\"", argv[optind]);
+    if (!vp_demand_kind_parse(arguments[0], &command->demand.kind)) {
+        nearest = vp_nearest_word(arguments[0], kinds);
+        return vp_command_usage("demand", "unknown kind \"%s\"%s%s%s", arguments[0],
+                                nearest == NULL ? "" : "; is ", nearest == NULL ? "" : nearest,
+                                nearest == NULL ? "" : " meant?");
+    }
+    if (command->is_json && command->output != NULL && strcmp(command->output, "-") == 0) {
+        return vp_command_usage("demand", "-o - and --json both go to standard output");
     }
     return VP_EXIT_OK;
 }
@@ -269,7 +209,65 @@ static vp_status_t write_csv(const uint64_t *demand_bytes, uint32_t n_ranks, con
     return status;
 }
 
-int vp_command_demand(int argc, char **argv)
+static json_t *pack_rows(const uint64_t *demand_bytes, uint32_t n_ranks)
+{
+    json_t *rows = json_array();
+    uint32_t i;
+    uint32_t j;
+
+    for (i = 0; i < n_ranks; i++) {
+        json_t *row = json_array();
+
+        for (j = 0; j < n_ranks; j++) {
+            (void)json_array_append_new(row, json_integer((json_int_t)*demand_bytes++));
+        }
+        (void)json_array_append_new(rows, row);
+    }
+    return rows;
+}
+
+static vp_status_t print_json(const demand_command_t *command, const char *kind,
+                              const uint64_t *demand_bytes, vp_error_t *error)
+{
+    uint32_t n = command->demand.n_ranks;
+    json_t *root = json_pack("{s:s, s:I, s:I, s:I, s:o}", "kind", kind, "ranks", (json_int_t)n,
+                             "seed", (json_int_t)command->demand.seed, "total_bytes",
+                             (json_int_t)vp_demand_total(demand_bytes, n), "demand_bytes",
+                             pack_rows(demand_bytes, n));
+    bool is_printed = root != NULL && json_dumpf(root, stdout, JSON_COMPACT) == 0;
+
+    json_decref(root);
+    if (!is_printed) {
+        return vp_error_set(error, VP_ERR_IO,
+                            "cannot write the demand as JSON; check the disk and the memory");
+    }
+    (void)printf("\n");
+    return VP_OK;
+}
+
+static vp_status_t make(demand_command_t *command, const char *kind, vp_error_t *error)
+{
+    uint64_t *demand_bytes = NULL;
+    vp_progress_t progress;
+    vp_status_t status;
+
+    fill_defaults(&command->demand);
+    (void)fprintf(stderr, "variopath demand: seed %" PRIu64 "\n", command->demand.seed);
+    vp_progress_begin(&progress, "drawing a demand");
+    status = vp_demand_generate(&command->demand, &demand_bytes, error);
+    vp_progress_end(&progress);
+    if (status == VP_OK && (command->output != NULL || !command->is_json)) {
+        status = write_csv(demand_bytes, command->demand.n_ranks,
+                           command->output == NULL ? "-" : command->output, error);
+    }
+    if (status == VP_OK && command->is_json) {
+        status = print_json(command, kind, demand_bytes, error);
+    }
+    free(demand_bytes);
+    return status;
+}
+
+static int run(int argc, char **argv)
 {
     demand_command_t command = {.demand = {.seed = 1,
                                            .bytes_per_rank = UINT64_C(64) << 20,
@@ -279,26 +277,35 @@ int vp_command_demand(int argc, char **argv)
                                            .ranks_per_node = 8,
                                            .n_hot = 1,
                                            .hot_ppm = 500000,
-                                           .hot_factor = 1},
-                                .output = "-"};
-    uint64_t *demand_bytes = NULL;
+                                           .hot_factor = 1}};
     vp_error_t error = {VP_OK, ""};
-    vp_status_t status;
-    int code = parse_options(argc, argv, &command);
+    char **arguments;
+    int n;
+    int code;
 
-    if (command.is_help) {
-        print_help();
-        return VP_EXIT_OK;
+    if (!vp_options_parse(&vp_command_demand, argc, argv, &command, &arguments, &n, &code)) {
+        return code;
     }
+    code = check_arguments(arguments, n, &command);
     if (code != VP_EXIT_OK) {
         return code;
     }
-    fill_defaults(&command.demand);
-    (void)fprintf(stderr, "variopath demand: seed %" PRIu64 "\n", command.demand.seed);
-    status = vp_demand_generate(&command.demand, &demand_bytes, &error);
-    if (status == VP_OK) {
-        status = write_csv(demand_bytes, command.demand.n_ranks, command.output, &error);
-    }
-    free(demand_bytes);
-    return status == VP_OK ? VP_EXIT_OK : vp_command_fail(&error);
+    return make(&command, arguments[0], &error) == VP_OK ? VP_EXIT_OK : vp_command_fail(&error);
 }
+
+const vp_command_t vp_command_demand = {
+    .name = "demand",
+    .summary = "make a demand: uniform, random, zipf, moe, hotspot",
+    .forms =
+        (const char *const[]){"demand uniform|random|zipf|moe|hotspot --ranks N [OPTION]...", NULL},
+    .paragraphs =
+        (const char *const[]){"Makes a demand: N rows of N byte counts, row = source, diagonal 0.",
+                              NULL},
+    .options = known_options,
+    .examples =
+        (const vp_example_t[]){{"variopath demand moe --ranks 16 --tokens 4096 -o D.csv",
+                                "what sixteen ranks of a mixture of experts send each other"},
+                               {NULL, NULL}},
+    .words = kinds,
+    .run = run,
+};

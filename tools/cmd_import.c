@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tools/cmd_import.h"
 
-#include <getopt.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdbool.h>
@@ -18,36 +17,12 @@
 
 enum { MAX_FILE_BYTES = 32 * 1024 * 1024 };
 
-typedef struct request {
-    const char *file; /* NULL: this machine */
-    vp_import_format_t format;
-    const char *output; /* NULL: none */
-    bool is_json;
-} request_t;
-
 /* What an import gives. */
 typedef struct result {
     vp_model_t *model;
     json_t *report;    /* the JSON object to print */
     char *native_text; /* the topology file */
 } result_t;
-
-static void print_help(void)
-{
-    (void)printf(
-        "Usage: variopath topology import FILE [--format FORMAT] [-o OUT] [--json]\n"
-        "       variopath topology import --live [-o OUT] [--json]\n"
-        "Reads a description of one node and shows its GPUs, rank groups, pair classes and\n"
-        "nearest NICs, and what was not used and why. FILE \"-\" is standard input.\n"
-        "\n"
-        "  --format FORMAT  auto (default), hwloc (XML of lstopo), nccl (XML of\n"
-        "                   NCCL_TOPO_DUMP_FILE), nvidia-smi (text of `nvidia-smi topo -m`),\n"
-        "                   json (a topology file)\n"
-        "  --live           discover this machine with hwloc\n"
-        "  -o, --output OUT write the topology file, which every other command takes\n"
-        "  --json           print one JSON object\n"
-        "  -h, --help       print this\n");
-}
 
 /* "n01-3090" of "dir/n01-3090.xml", in characters that need no care anywhere. */
 static void make_name(const char *file, char *name)
@@ -108,7 +83,7 @@ static vp_status_t import_native(const char *file, char *text, size_t n_bytes, r
     return vp_model_report(result->model, result->report, error);
 }
 
-static vp_status_t import_text(const request_t *request, char *text, size_t n_bytes,
+static vp_status_t import_text(const vp_import_request_t *request, char *text, size_t n_bytes,
                                result_t *result, vp_error_t *error)
 {
     vp_import_format_t format = request->format;
@@ -144,7 +119,7 @@ static vp_status_t import_live(result_t *result, vp_error_t *error)
     return status;
 }
 
-static vp_status_t import(const request_t *request, result_t *result, vp_error_t *error)
+static vp_status_t import(const vp_import_request_t *request, result_t *result, vp_error_t *error)
 {
     const char *path = request->file;
     char *text;
@@ -220,7 +195,8 @@ static void print_text(const result_t *result)
     }
 }
 
-static vp_status_t print(const request_t *request, const result_t *result, vp_error_t *error)
+static vp_status_t print(const vp_import_request_t *request, const result_t *result,
+                         vp_error_t *error)
 {
     if (!request->is_json) {
         print_text(result);
@@ -233,7 +209,7 @@ static vp_status_t print(const request_t *request, const result_t *result, vp_er
     return VP_OK;
 }
 
-static int run(const request_t *request)
+int vp_topology_import(const vp_import_request_t *request)
 {
     result_t result = {0};
     vp_error_t error;
@@ -250,57 +226,4 @@ static int run(const request_t *request)
     free(result.native_text);
     vp_model_destroy(result.model);
     return status == VP_OK ? VP_EXIT_OK : vp_command_fail(&error);
-}
-
-int vp_command_topology_import(int argc, char **argv)
-{
-    static const struct option options[] = {
-        {"format", required_argument, NULL, 'f'}, {"live", no_argument, NULL, 'l'},
-        {"output", required_argument, NULL, 'o'}, {"json", no_argument, NULL, 'j'},
-        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0}};
-    request_t request = {.format = VP_IMPORT_AUTO};
-    vp_command_seen_t seen = {false};
-    bool is_live = false;
-    int option;
-
-    opterr = 0;
-    optind = 1;
-    while ((option = getopt_long(argc, argv, ":ho:", options, NULL)) != -1) {
-        if (vp_command_is_repeated(option, seen)) {
-            return vp_command_usage("topology import",
-                                    "option \"%s\" stands there twice; give it once",
-                                    vp_command_option_text(argv));
-        }
-        switch (option) {
-        case 'f':
-            if (!vp_import_format_parse(optarg, &request.format)) {
-                return vp_command_usage("topology import", "unknown format \"%s\"", optarg);
-            }
-            break;
-        case 'l':
-            is_live = true;
-            break;
-        case 'o':
-            request.output = optarg;
-            break;
-        case 'j':
-            request.is_json = true;
-            break;
-        case 'h':
-            print_help();
-            return VP_EXIT_OK;
-        case ':':
-            return vp_command_usage("topology import", "\"%s\" needs a value", argv[optind - 1]);
-        default:
-            return vp_command_usage("topology import", "unknown option \"%s\"", argv[optind - 1]);
-        }
-    }
-    if (argc - optind != (is_live ? 0 : 1)) {
-        return vp_command_usage("topology import", "give one FILE, or --live and none");
-    }
-    if (request.output != NULL && strcmp(request.output, "-") == 0 && request.is_json) {
-        return vp_command_usage("topology import", "-o - and --json both go to standard output");
-    }
-    request.file = is_live ? NULL : argv[optind];
-    return run(&request);
 }

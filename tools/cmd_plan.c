@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "vp_config.h"
 
-#include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdbool.h>
@@ -18,6 +16,7 @@
 #include "scheduler/schedule.h"
 #include "tools/command.h"
 #include "tools/demand_file.h"
+#include "tools/terminal.h"
 
 typedef struct plan_options {
     const char *topology;
@@ -34,7 +33,6 @@ typedef struct plan_options {
     uint64_t chunk_bytes;
     bool has_lanes;
     bool is_json;
-    bool is_help;
 } plan_options_t;
 
 /* What one run of the command holds. */
@@ -48,39 +46,6 @@ typedef struct run {
     uint64_t alpha_ns;
 } run_t;
 
-static void print_help(void)
-{
-    (void)printf(
-        "Usage: variopath plan --topology TOPOLOGY --demand CSV [OPTION]...\n"
-        "       variopath plan --catalog FILE --demand CSV [OPTION]...\n"
-        "Decomposes a demand into activations, checks the plan, and shows what it takes.\n"
-        "TOPOLOGY is as for `variopath topology`, see `variopath topology --help`.\n"
-        "\n"
-        "  --topology TOPOLOGY   plan over the catalog of all channel families of a topology,\n"
-        "                        or over path instances where there are too many families\n"
-        "  --catalog FILE        plan over a catalog that was built before\n"
-        "  --demand CSV          N rows of N byte counts, row = source; - is standard input\n"
-        "  --scheduler NAME      one of: %s [auto]\n"
-        "  --fix WHAT            for comparison: peers (only rank i to i + k together), paths\n"
-        "                        (only the nearest path of each pair), or both\n"
-        "  --alpha-ns A          overhead of one activation [the topology's]\n"
-        "  --effort HOW          call (cheap beside the transfer) or thorough [call]\n"
-        "  --execution MODE      barrier (activations follow each other) or deps (lanes wait for\n"
-        "                        their ports only: auto tries lists too) [barrier]\n"
-        "  --port-sharing HOW    off (exclusive lanes), on (a pair may use two paths at once), or\n"
-        "                        auto (also concurrent lanes, whichever is fastest) [off]\n"
-        "  --links PROFILE       what shared links lose: ideal, or a contention profile of the\n"
-        "                        topology [ideal]\n"
-        "  --chunk BYTES         blocks are cut at multiples of this power of two [%d]\n"
-        "  --lanes               list every lane of every activation\n"
-        "  --json                print one JSON object\n"
-        "  --help                print this\n"
-        "\n"
-        "The ratio is that of a lower bound to the time of the plan: of the bound for exclusive\n"
-        "lanes in activations, for lists, or for lanes that share links, by the plan's order.\n",
-        vp_schedule_names(), VP_CHUNK_BYTES);
-}
-
 static uint64_t now_ns(void)
 {
     struct timespec now;
@@ -89,170 +54,108 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * VP_NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
-static bool parse_fix(const char *text, vp_fix_t *fix_p)
+/* In the order of their enumerations. */
+static const char *const fixes[] = {"none", "peers", "paths", "both", NULL};
+static const char *const efforts[] = {"call", "thorough", NULL};
+static const char *const executions[] = {"barrier", "deps", NULL};
+static const char *const sharings[] = {"off", "on", "auto", NULL};
+
+static const vp_option_t known_options[] = {
+    {.name = "topology",
+     .value = "TOPOLOGY",
+     .help = "plan over the catalog of all channel families of a topology, or over path instances "
+             "where "
+             "there are too many families",
+     VP_FIELD(plan_options_t, topology),
+     .kind = VP_OPTION_TEXT,
+     .offer = VP_OFFER_TOPOLOGIES},
+    {.name = "catalog",
+     .value = "FILE",
+     .help = "plan over a catalog that was built before",
+     VP_FIELD(plan_options_t, catalog),
+     .kind = VP_OPTION_TEXT,
+     .offer = VP_OFFER_FILES},
+    {.name = "demand",
+     .value = "CSV",
+     .help = "N rows of N byte counts, row = source; - is standard input",
+     VP_FIELD(plan_options_t, demand),
+     .kind = VP_OPTION_TEXT,
+     .offer = VP_OFFER_FILES},
+    {.name = "scheduler",
+     .value = "NAME",
+     .help = "one of: %s",
+     .insert = vp_schedule_names,
+     .unless_given = "auto",
+     VP_FIELD(plan_options_t, scheduler),
+     .kind = VP_OPTION_TEXT,
+     .offer = VP_OFFER_PLANNERS},
+    {.name = "fix",
+     .value = "WHAT",
+     .help = "for comparison: peers (only rank i to i + k together), paths (only the nearest path "
+             "of each "
+             "pair), both, or none",
+     .unless_given = "none",
+     VP_FIELD(plan_options_t, fix),
+     .kind = VP_OPTION_WORD,
+     .words = fixes},
+    {.name = "alpha-ns",
+     .value = "A",
+     .help = "overhead of one activation",
+     .unless_given = "the topology's",
+     VP_FIELD(plan_options_t, alpha_ns),
+     VP_GIVEN(plan_options_t, has_alpha),
+     .kind = VP_OPTION_NUMBER,
+     .most = VP_MAX_ALPHA_NS},
+    {.name = "effort",
+     .value = "HOW",
+     .help = "call (cheap beside the transfer) or thorough",
+     .unless_given = "call",
+     VP_FIELD(plan_options_t, effort),
+     .kind = VP_OPTION_WORD,
+     .words = efforts},
+    {.name = "execution",
+     .value = "MODE",
+     .help = "barrier (activations follow each other) or deps (lanes wait for their ports only: "
+             "auto tries "
+             "lists too)",
+     .unless_given = "barrier",
+     VP_FIELD(plan_options_t, by_dependencies),
+     .kind = VP_OPTION_WORD,
+     .words = executions},
+    {.name = "port-sharing",
+     .value = "HOW",
+     .help =
+         "off (exclusive lanes), on (a pair may use two paths at once), or auto (also concurrent "
+         "lanes, whichever is fastest)",
+     .unless_given = "off",
+     VP_FIELD(plan_options_t, sharing),
+     .kind = VP_OPTION_WORD,
+     .words = sharings},
+    {.name = "links",
+     .value = "PROFILE",
+     .help = "what shared links lose: ideal, or a contention profile of the topology",
+     .unless_given = "ideal",
+     VP_FIELD(plan_options_t, links),
+     .kind = VP_OPTION_TEXT},
+    {.name = "chunk",
+     .value = "BYTES",
+     .help = "blocks are cut at multiples of this power of two",
+     .unless_given = "4096",
+     VP_FIELD(plan_options_t, chunk_bytes),
+     .kind = VP_OPTION_SIZE,
+     .least = 1,
+     .most = VP_MAX_CHUNK_BYTES},
+    {.name = "lanes",
+     .help = "list every lane of every activation",
+     VP_FIELD(plan_options_t, has_lanes)},
+    {.name = "json", .help = "print one JSON object", VP_FIELD(plan_options_t, is_json)},
+    {.name = NULL},
+};
+
+_Static_assert(VP_CHUNK_BYTES == 4096, "the text of --chunk says so");
+
+static int check_options(const plan_options_t *options)
 {
-    static const struct {
-        const char *text;
-        vp_fix_t fix;
-    } known[] = {{"peers", VP_FIX_PEERS}, {"paths", VP_FIX_PATHS}, {"both", VP_FIX_BOTH}};
-    size_t i;
-
-    for (i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-        if (strcmp(text, known[i].text) == 0) {
-            *fix_p = known[i].fix;
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Place of a word in a list that ends with NULL; false: it is not there. */
-static bool find_word(const char *text, const char *const *words, int *place_p)
-{
-    int i;
-
-    for (i = 0; words[i] != NULL; i++) {
-        if (strcmp(words[i], text) == 0) {
-            *place_p = i;
-            return true;
-        }
-    }
-    return false;
-}
-
-/* The options that choose among plans; their words stand in the order of the values. */
-static int parse_choice(const char *option, const char *text, plan_options_t *options)
-{
-    static const char *const efforts[] = {"call", "thorough", NULL};
-    static const char *const executions[] = {"barrier", "deps", NULL};
-    static const char *const sharings[] = {"off", "on", "auto", NULL};
-    int place;
-
-    if (strcmp(option, "effort") == 0 && find_word(text, efforts, &place)) {
-        options->effort = (vp_effort_t)place;
-    } else if (strcmp(option, "execution") == 0 && find_word(text, executions, &place)) {
-        options->by_dependencies = place == 1;
-    } else if (strcmp(option, "port-sharing") == 0 && find_word(text, sharings, &place)) {
-        options->sharing = (vp_sharing_t)place;
-    } else {
-        return vp_command_usage("plan", "--%s does not take \"%s\", see variopath plan --help",
-                                option, text);
-    }
-    return VP_EXIT_OK;
-}
-
-static bool parse_chunk(const char *text, uint64_t *chunk_bytes_p)
-{
-    char *end;
-
-    errno = 0;
-    *chunk_bytes_p = strtoull(text, &end, 10);
-    return text[0] >= '1' && text[0] <= '9' && *end == '\0' && errno == 0 &&
-           *chunk_bytes_p <= VP_MAX_CHUNK_BYTES;
-}
-
-/* Fills options; VP_EXIT_OK, or a code after a message. */
-static int parse_options(int argc, char **argv, plan_options_t *options)
-{
-    enum {
-        TOPOLOGY = 256,
-        CATALOG,
-        DEMAND,
-        SCHEDULER,
-        FIX,
-        ALPHA,
-        CHOICE,
-        LINKS,
-        CHUNK,
-        LANES,
-        JSON,
-        HELP
-    };
-    static const struct option known[] = {{"topology", required_argument, NULL, TOPOLOGY},
-                                          {"catalog", required_argument, NULL, CATALOG},
-                                          {"demand", required_argument, NULL, DEMAND},
-                                          {"scheduler", required_argument, NULL, SCHEDULER},
-                                          {"fix", required_argument, NULL, FIX},
-                                          {"alpha-ns", required_argument, NULL, ALPHA},
-                                          {"effort", required_argument, NULL, CHOICE},
-                                          {"execution", required_argument, NULL, CHOICE},
-                                          {"port-sharing", required_argument, NULL, CHOICE},
-                                          {"links", required_argument, NULL, LINKS},
-                                          {"chunk", required_argument, NULL, CHUNK},
-                                          {"lanes", no_argument, NULL, LANES},
-                                          {"json", no_argument, NULL, JSON},
-                                          {"help", no_argument, NULL, HELP},
-                                          {NULL, 0, NULL, 0}};
-    int option;
-    int place;
-    int code;
-
-    opterr = 0;
-    while ((option = getopt_long(argc, argv, ":", known, &place)) != -1) {
-        switch (option) {
-        case TOPOLOGY:
-            options->topology = optarg;
-            break;
-        case CATALOG:
-            options->catalog = optarg;
-            break;
-        case DEMAND:
-            options->demand = optarg;
-            break;
-        case SCHEDULER:
-            options->scheduler = optarg;
-            break;
-        case FIX:
-            if (!parse_fix(optarg, &options->fix)) {
-                return vp_command_usage("plan", "--fix takes peers, paths or both, not \"%s\"",
-                                        optarg);
-            }
-            break;
-        case ALPHA:
-            options->has_alpha = true;
-            if (!vp_alpha_parse(optarg, &options->alpha_ns)) {
-                return vp_command_usage("plan", "--alpha-ns takes 0 to %" PRIu64 ", not \"%s\"",
-                                        VP_MAX_ALPHA_NS, optarg);
-            }
-            break;
-        case CHOICE:
-            code = parse_choice(known[place].name, optarg, options);
-            if (code != VP_EXIT_OK) {
-                return code;
-            }
-            break;
-        case LINKS:
-            options->links = optarg;
-            break;
-        case CHUNK:
-            if (!parse_chunk(optarg, &options->chunk_bytes)) {
-                return vp_command_usage("plan", "--chunk takes 1 to %" PRIu64 ", not \"%s\"",
-                                        VP_MAX_CHUNK_BYTES, optarg);
-            }
-            break;
-        case LANES:
-            options->has_lanes = true;
-            break;
-        case JSON:
-            options->is_json = true;
-            break;
-        case HELP:
-            options->is_help = true;
-            return VP_EXIT_OK;
-        case ':':
-            return vp_command_usage("plan", "option \"%s\" needs a value", argv[optind - 1]);
-        default:
-            return vp_command_usage("plan", "unknown option \"%s\"", argv[optind - 1]);
-        }
-    }
-    return VP_EXIT_OK;
-}
-
-static int check_options(int argc, char **argv, const plan_options_t *options)
-{
-    if (optind < argc) {
-        return vp_command_usage("plan", "unexpected argument \"%s\"", argv[optind]);
-    }
     if ((options->topology == NULL) == (options->catalog == NULL)) {
         return vp_command_usage("plan", "give either --topology or --catalog");
     }
@@ -462,26 +365,25 @@ static void print_text(const run_t *run, bool has_lanes)
     }
 }
 
-int vp_command_plan(int argc, char **argv)
+static int run_command(int argc, char **argv)
 {
     plan_options_t options = {.scheduler = "auto"};
     run_t run = {0};
+    vp_progress_t progress;
     vp_error_t error = {VP_OK, ""};
     vp_status_t status;
     int code;
 
-    code = parse_options(argc, argv, &options);
-    if (options.is_help) {
-        print_help();
-        return VP_EXIT_OK;
+    if (!vp_options_parse_all(&vp_command_plan, argc, argv, &options, &code)) {
+        return code;
     }
-    if (code == VP_EXIT_OK) {
-        code = check_options(argc, argv, &options);
-    }
+    code = check_options(&options);
     if (code != VP_EXIT_OK) {
         return code;
     }
+    vp_progress_begin(&progress, "planning");
     status = make_plan(&options, &run, &error);
+    vp_progress_end(&progress);
     if (status == VP_OK && options.is_json) {
         status = print_json(&run, options.has_lanes, &error);
     } else if (status == VP_OK) {
@@ -492,3 +394,27 @@ int vp_command_plan(int argc, char **argv)
     vp_catalog_destroy(run.catalog);
     return status == VP_OK ? VP_EXIT_OK : vp_command_fail(&error);
 }
+
+const vp_command_t vp_command_plan = {
+    .name = "plan",
+    .summary = "decompose a demand into activations",
+    .forms = (const char *const[]){"plan --topology TOPOLOGY --demand CSV [OPTION]...",
+                                   "plan --catalog FILE --demand CSV [OPTION]...", NULL},
+    .paragraphs = (const char *const[]){"Decomposes a demand into activations, checks the plan, "
+                                        "and shows what it takes. TOPOLOGY "
+                                        "is as for variopath topology.",
+                                        NULL},
+    .options = known_options,
+    .notes =
+        (const char *const[]){
+            "The ratio is that of a lower bound to the time of the plan: of the bound for "
+            "exclusive "
+            "lanes in activations, for lists, or for lanes that share links, by the plan's order.",
+            NULL},
+    .examples =
+        (const vp_example_t[]){
+            {"variopath plan --topology r5080-bf3:nodes=2 --demand D.csv --lanes",
+             "the lanes of a plan, activation by activation"},
+            {NULL, NULL}},
+    .run = run_command,
+};

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <getopt.h>
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -13,6 +12,7 @@
 #include "catalog/topology.h"
 #include "tools/command.h"
 #include "tools/probe/local.h"
+#include "tools/terminal.h"
 
 enum { MAX_REPEATS = 1000 };
 #define LARGEST_COPY ((size_t)64 << 20)
@@ -22,77 +22,76 @@ typedef struct request {
     const char *topology; /* NULL: this machine, discovered */
     const char *output;
     const char *set;
+    bool is_json;
     vp_probe_effort_t effort;
 } request_t;
 
-static void print_help(void)
+static bool take_seconds(const char *text, void *options)
 {
-    (void)printf(
-        "Usage: variopath probe --local [OPTION]...\n"
-        "Measures the GPUs of this machine through the CUDA driver, in one process: every pair,\n"
-        "peer to peer and through host memory, written and read, and every shared link with one\n"
-        "to four sources at once. Prints a report and the contention table of a topology file.\n"
-        "\n"
-        "  --topology TOPOLOGY  what this machine is [discovered by hwloc]; GPUs are found by PCI\n"
-        "                       address where it has them, else in the driver's order\n"
-        "  -o, --output FILE    write the topology with the measured rates and contention\n"
-        "  --set NAME           name of the new rate set and contention profile [probed]\n"
-        "  --seconds S          how long a measurement should take [0.02]\n"
-        "  --repeat N           measurements of each, the median counts [5]\n"
-        "  --help               print this\n"
-        "Links of NICs and what an activation costs are measured in a job, by variopath-probe.\n");
-}
-
-static bool set_number(const char *text, double least, double most, double *value_p)
-{
+    request_t *request = options;
     char *end;
     double value = strtod(text, &end);
 
-    *value_p = value;
-    return *text != '\0' && *end == '\0' && value >= least && value <= most;
+    request->effort.seconds = value;
+    return *text != '\0' && *end == '\0' && value >= 0.0001 && value <= 10.0;
 }
 
-/* 0: run; 1: help; 2: bad usage. */
-static int parse(int argc, char **argv, request_t *request)
-{
-    static const struct option known[] = {
-        {"local", no_argument, NULL, 'l'},         {"topology", required_argument, NULL, 't'},
-        {"output", required_argument, NULL, 'o'},  {"set", required_argument, NULL, 's'},
-        {"seconds", required_argument, NULL, 'd'}, {"repeat", required_argument, NULL, 'r'},
-        {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0}};
-    double number = request->effort.n_repeats;
-    bool is_good = true;
-    int letter;
+static const vp_option_t known_options[] = {
+    {.name = "local", .help = "measure this machine; needed", VP_FIELD(request_t, is_local)},
+    {.name = "topology",
+     .value = "TOPOLOGY",
+     .help = "what this machine is; GPUs are found by PCI address where it has them, else in the "
+             "driver's "
+             "order",
+     .unless_given = "discovered by hwloc",
+     VP_FIELD(request_t, topology),
+     .kind = VP_OPTION_TEXT,
+     .offer = VP_OFFER_TOPOLOGIES},
+    {.name = "output",
+     .letter = 'o',
+     .value = "FILE",
+     .help = "write the topology with the measured rates and contention",
+     VP_FIELD(request_t, output),
+     .kind = VP_OPTION_TEXT,
+     .offer = VP_OFFER_FILES},
+    {.name = "set",
+     .value = "NAME",
+     .help = "name of the new rate set and contention profile",
+     .unless_given = "probed",
+     VP_FIELD(request_t, set),
+     .kind = VP_OPTION_TEXT},
+    {.name = "seconds",
+     .value = "S",
+     .help = "how long a measurement should take",
+     .unless_given = "0.02",
+     .kind = VP_OPTION_CALL,
+     .take = take_seconds},
+    {.name = "repeat",
+     .value = "N",
+     .help = "measurements of each, the median counts",
+     .unless_given = "5",
+     VP_FIELD(request_t, effort.n_repeats),
+     .kind = VP_OPTION_NUMBER,
+     .least = 1,
+     .most = MAX_REPEATS},
+    {.name = "json",
+     .help = "print one JSON object instead of the report",
+     VP_FIELD(request_t, is_json)},
+    {.name = NULL},
+};
 
-    opterr = 0;
-    while (is_good && (letter = getopt_long(argc, argv, "o:", known, NULL)) != -1) {
-        switch (letter) {
-        case 'l':
-            request->is_local = true;
-            break;
-        case 't':
-            request->topology = optarg;
-            break;
-        case 'o':
-            request->output = optarg;
-            break;
-        case 's':
-            request->set = optarg;
-            break;
-        case 'd':
-            is_good = set_number(optarg, 0.0001, 10, &request->effort.seconds);
-            break;
-        case 'r':
-            is_good = set_number(optarg, 1, MAX_REPEATS, &number);
-            break;
-        case 'h':
-            return 1;
-        default:
-            return 2;
-        }
+static int check_options(const request_t *request)
+{
+    if (!request->is_local) {
+        return vp_command_usage("probe", "give --local; jobs are measured by variopath-probe");
     }
-    request->effort.n_repeats = (uint32_t)number;
-    return is_good && request->is_local && optind == argc && request->set[0] != '\0' ? 0 : 2;
+    if (request->set[0] == '\0') {
+        return vp_command_usage("probe", "--set takes a name, not \"\"");
+    }
+    if (request->is_json && request->output != NULL && strcmp(request->output, "-") == 0) {
+        return vp_command_usage("probe", "-o - and --json both go to standard output");
+    }
+    return VP_EXIT_OK;
 }
 
 /* The topology of this machine, and its model. */
@@ -120,9 +119,13 @@ static vp_status_t measure(const request_t *request, const char *native, const v
                            vp_error_t *error)
 {
     vp_probe_local_t local;
+    vp_progress_t progress;
     char *text = NULL;
-    vp_status_t status = vp_probe_local(model, &request->effort, &local, error);
+    vp_status_t status;
 
+    vp_progress_begin(&progress, "measuring");
+    status = vp_probe_local(model, &request->effort, &local, error);
+    vp_progress_end(&progress);
     if (status != VP_OK) {
         return status;
     }
@@ -133,7 +136,9 @@ static vp_status_t measure(const request_t *request, const char *native, const v
     if (text != NULL) {
         status = vp_file_write(request->output, text, strlen(text), error);
     }
-    if (status == VP_OK) {
+    if (status == VP_OK && request->is_json) {
+        status = vp_probe_local_print_json(&local, stdout, error);
+    } else if (status == VP_OK) {
         vp_probe_local_print(&local, stdout);
     }
     free(text);
@@ -141,7 +146,7 @@ static vp_status_t measure(const request_t *request, const char *native, const v
     return status;
 }
 
-int vp_command_probe(int argc, char **argv)
+static int run(int argc, char **argv)
 {
     request_t request = {.set = "probed",
                          .effort = {.seconds = 0.02, .n_repeats = 5, .n_bytes = LARGEST_COPY}};
@@ -149,15 +154,14 @@ int vp_command_probe(int argc, char **argv)
     char *native = NULL;
     vp_status_t status;
     vp_error_t error;
+    int code;
 
-    switch (parse(argc, argv, &request)) {
-    case 1:
-        print_help();
-        return VP_EXIT_OK;
-    case 2:
-        return vp_command_usage("probe", "--local is needed, or an option is wrong");
-    default:
-        break;
+    if (!vp_options_parse_all(&vp_command_probe, argc, argv, &request, &code)) {
+        return code;
+    }
+    code = check_options(&request);
+    if (code != VP_EXIT_OK) {
+        return code;
     }
     status = request.topology == NULL ? discover(&native, &model, &error)
                                       : vp_topology_resolve(request.topology, &model, &error);
@@ -168,3 +172,28 @@ int vp_command_probe(int argc, char **argv)
     free(native);
     return status == VP_OK ? VP_EXIT_OK : vp_command_fail(&error);
 }
+
+const vp_command_t vp_command_probe = {
+    .name = "probe",
+    .summary = "measure the GPUs of this machine and the links they share",
+    .forms = (const char *const[]){"probe --local [OPTION]...", NULL},
+    .paragraphs =
+        (const char *const[]){
+            "Measures the GPUs of this machine through the CUDA driver, in one process: every "
+            "pair, "
+            "peer to peer and through host memory, written and read, and every shared link with "
+            "one "
+            "to four sources at once. Prints a report and the contention table of a topology file.",
+            NULL},
+    .options = known_options,
+    .notes =
+        (const char *const[]){
+            "Links of NICs and what an activation costs are measured in a job, by variopath-probe.",
+            NULL},
+    .examples =
+        (const vp_example_t[]){
+            {"variopath probe --local -o measured.json",
+             "a topology file with the rates of this machine, to build a catalog from"},
+            {NULL, NULL}},
+    .run = run,
+};

@@ -19,6 +19,7 @@
 #include "tools/schedule_file.h"
 #include "tools/simulate.h"
 #include "tools/simulate_options.h"
+#include "tools/terminal.h"
 
 enum { MAX_WORDS = 64 };
 
@@ -169,6 +170,11 @@ static vp_execute_options_t execute_options(const run_t *run)
                                   options->planning_ns + options->exchange_ns, alpha_ns - post_ns};
 }
 
+static void show_progress(void *progress, size_t n_done, size_t n_flows)
+{
+    vp_progress_tell(progress, "%zu of %zu messages", n_done, n_flows);
+}
+
 static vp_status_t simulate_one(run_t *run, const char *name, const vp_schedule_file_t *file,
                                 const char *links, vp_error_t *error)
 {
@@ -180,11 +186,11 @@ static vp_status_t simulate_one(run_t *run, const char *name, const vp_schedule_
         .machine = {links, options->rate_error_ppm, options->seed, options->exact},
         .execute = execute_options(run),
         .keep_flows = options->svg != NULL,
-        .progress = vp_progress_show,
+        .progress = show_progress,
         .progress_context = &progress};
     vp_status_t status;
 
-    vp_progress_begin(&progress, name, links);
+    vp_progress_begin(&progress, "%.20s on %.20s links", name, links);
     if (file != NULL) {
         result.execution = vp_execution_text(file->steps.execution);
         result.concurrency = "steps of a given schedule";
@@ -369,7 +375,7 @@ out:
     return status;
 }
 
-int vp_command_simulate(int argc, char **argv)
+static int run_command(int argc, char **argv)
 {
     vp_simulate_options_t options = {
         .links = "ideal", .execution = VP_EXECUTION_DEPS, .seed = 1, .format = VP_REPORT_TABLE};
@@ -377,12 +383,12 @@ int vp_command_simulate(int argc, char **argv)
     vp_error_t error = {VP_OK, ""};
     vp_status_t status;
     size_t i;
-    int code = vp_simulate_options_parse(argc, argv, &options);
+    int code;
 
-    if (options.is_help) {
-        vp_simulate_options_help();
-        return VP_EXIT_OK;
+    if (!vp_options_parse_all(&vp_command_simulate, argc, argv, &options, &code)) {
+        return code;
     }
+    code = vp_simulate_options_check(&options);
     if (code != VP_EXIT_OK) {
         return code;
     }
@@ -400,3 +406,33 @@ int vp_command_simulate(int argc, char **argv)
     vp_model_destroy(run.model);
     return status == VP_OK ? VP_EXIT_OK : vp_command_fail(&error);
 }
+
+/* "Systems: ... Own planners: ..." */
+static const char *algorithm_names(void)
+{
+    static char text[1024];
+
+    (void)snprintf(text, sizeof(text), "Systems: %s. Own planners: %s.", vp_baseline_names(),
+                   vp_schedule_names());
+    return text;
+}
+
+const vp_command_t vp_command_simulate = {
+    .name = "simulate",
+    .summary = "play algorithms on the modelled links",
+    .forms =
+        (const char *const[]){
+            "simulate --topology TOPOLOGY --demand CSV --algorithms A,B,... [OPTION]...",
+            "simulate --topology TOPOLOGY --demand CSV --schedule FILE,... [OPTION]...", NULL},
+    .paragraphs =
+        (const char *const[]){"Plays all-to-all algorithms on the modelled links of a machine.",
+                              "%s", NULL},
+    .insert = algorithm_names,
+    .options = vp_simulate_known_options,
+    .examples =
+        (const vp_example_t[]){
+            {"variopath simulate --topology l20-cx7:nodes=4 --demand D.csv --algorithms auto,nccl",
+             "what four nodes would gain over NCCL's way"},
+            {NULL, NULL}},
+    .run = run_command,
+};

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "vp_config.h"
 
-#include <getopt.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdbool.h>
@@ -19,38 +18,11 @@
 
 typedef struct topology_options {
     bool is_json;
+    bool is_live;
     const char *svg;
+    const char *output;
+    vp_import_format_t format;
 } topology_options_t;
-
-static void print_help(void)
-{
-    const char *const *names = vp_topology_shipped_names();
-    size_t i;
-
-    (void)printf(
-        "Usage: variopath topology show TOPOLOGY [--json] [--svg FILE]\n"
-        "       variopath topology check TOPOLOGY [--json]\n"
-        "       variopath topology import FILE [OPTION]... (see `topology import --help`)\n");
-    (void)printf(
-        "Shows a topology: its rank groups, NICs, shared resources and path instances; or\n"
-        "checks one: exit code 0 without findings, 1 with warnings, 2 if it is invalid.\n"
-        "\n"
-        "TOPOLOGY is NAME_OR_FILE[:nodes=N][:rates=SET][:transports=SET]: a shipped name\n"
-        "or a JSON file, with the number of nodes (the file's by default), the rate set\n"
-        "(\"nominal\") and the transport set (\"hardware\"). Shipped:");
-    for (i = 0; names[i] != NULL; i++) {
-        (void)printf(" %s", names[i]);
-    }
-    (void)printf(".\n"
-                 "In place of a name, synthetic:KEY=VALUE,... makes a machine up. Keys: nodes,\n"
-                 "switches (of a node), gpus and nics (of a switch); pix, pxb, nic, gpu, host,\n"
-                 "memory (GB/s); alpha_us, put_us; links=direct|uplinks, pairs=rail|any,\n"
-                 "p2p=on|off, gdr=on|off.\n"
-                 "\n"
-                 "      --json      print one JSON object\n"
-                 "      --svg FILE  draw the topology there instead; - is standard output\n"
-                 "  -h, --help      print this\n");
-}
 
 static int print_json(const vp_model_t *model)
 {
@@ -219,62 +191,132 @@ static int check(const char *topology, const topology_options_t *options)
     return code == VP_EXIT_OK && n_warnings > 0 ? VP_EXIT_NO : code;
 }
 
-static int run_action(int argc, char **argv, const topology_options_t *options)
+static int run_show(char **arguments, const void *options)
 {
-    if (argc == 0) {
-        return vp_command_usage("topology",
-                                "say what to do: show TOPOLOGY, check TOPOLOGY or import FILE");
-    }
-    if (strcmp(argv[0], "show") != 0 && strcmp(argv[0], "check") != 0) {
-        return vp_command_usage("topology",
-                                "unknown action \"%s\"; there are show, check and import", argv[0]);
-    }
-    if (argc != 2) {
-        return vp_command_usage("topology", "\"%s\" takes one TOPOLOGY", argv[0]);
-    }
-    if (strcmp(argv[0], "show") == 0) {
-        return show(argv[1], options);
-    }
-    if (options->svg != NULL) {
-        return vp_command_usage("topology", "\"check\" draws nothing; --svg goes with show");
-    }
-    return check(argv[1], options);
+    return show(arguments[0], options);
 }
 
-int vp_command_topology(int argc, char **argv)
+static int run_check(char **arguments, const void *options)
 {
-    static const struct option long_options[] = {{"json", no_argument, NULL, 'j'},
-                                                 {"svg", required_argument, NULL, 's'},
-                                                 {"help", no_argument, NULL, 'h'},
-                                                 {NULL, 0, NULL, 0}};
-    topology_options_t options = {0};
-    vp_command_seen_t seen = {false};
-    int option;
-
-    if (argc > 1 && strcmp(argv[1], "import") == 0) {
-        return vp_command_topology_import(argc - 1, argv + 1);
-    }
-    opterr = 0;
-    while ((option = getopt_long(argc, argv, ":h", long_options, NULL)) != -1) {
-        if (vp_command_is_repeated(option, seen)) {
-            return vp_command_usage("topology", "option \"%s\" stands there twice; give it once",
-                                    vp_command_option_text(argv));
-        }
-        switch (option) {
-        case 'j':
-            options.is_json = true;
-            break;
-        case 's':
-            options.svg = optarg;
-            break;
-        case 'h':
-            print_help();
-            return VP_EXIT_OK;
-        case ':':
-            return vp_command_usage("topology", "option \"%s\" needs a value", argv[optind - 1]);
-        default:
-            return vp_command_usage("topology", "unknown option \"%s\"", argv[optind - 1]);
-        }
-    }
-    return run_action(argc - optind, argv + optind, &options);
+    return check(arguments[0], options);
 }
+
+static int run_import(char **arguments, const void *options)
+{
+    const topology_options_t *given = options;
+    vp_import_request_t request = {.file = arguments[0],
+                                   .format = given->format,
+                                   .output = given->output,
+                                   .is_json = given->is_json};
+
+    if (given->is_live == (arguments[0] != NULL)) {
+        return vp_command_usage("topology", "give \"import\" one FILE, or --live and none");
+    }
+    if (given->output != NULL && strcmp(given->output, "-") == 0 && given->is_json) {
+        return vp_command_usage("topology", "-o - and --json both go to standard output");
+    }
+    return vp_topology_import(&request);
+}
+
+enum { SHOW = 1, IMPORT = 4 }; /* bits of the actions */
+
+/* In the order of their enumeration. */
+static const char *const formats[] = {"auto", "hwloc", "nccl", "nvidia-smi", "json", NULL};
+
+static const vp_option_t known_options[] = {
+    {.name = "json", .help = "print one JSON object", VP_FIELD(topology_options_t, is_json)},
+    {.name = "svg",
+     .value = "FILE",
+     .help = "show: draw the topology there instead; - is standard output",
+     VP_FIELD(topology_options_t, svg),
+     .kind = VP_OPTION_TEXT,
+     .offer = VP_OFFER_FILES,
+     .actions = SHOW},
+    {.name = "format",
+     .value = "FORMAT",
+     .help = "import: what FILE is: hwloc (XML of lstopo), nccl (XML of NCCL_TOPO_DUMP_FILE), "
+             "nvidia-smi "
+             "(text of `nvidia-smi topo -m`), json (a topology file), or auto",
+     .unless_given = "auto",
+     VP_FIELD(topology_options_t, format),
+     .kind = VP_OPTION_WORD,
+     .words = formats,
+     .actions = IMPORT},
+    {.name = "live",
+     .help = "import: discover this machine with hwloc",
+     VP_FIELD(topology_options_t, is_live),
+     .actions = IMPORT},
+    {.name = "output",
+     .letter = 'o',
+     .value = "OUT",
+     .help = "import: write the topology file, which every other command takes",
+     VP_FIELD(topology_options_t, output),
+     .kind = VP_OPTION_TEXT,
+     .offer = VP_OFFER_FILES,
+     .actions = IMPORT},
+    {.name = NULL},
+};
+
+static int run(int argc, char **argv)
+{
+    topology_options_t options = {.format = VP_IMPORT_AUTO};
+
+    return vp_options_run_action(&vp_command_topology, argc, argv, &options);
+}
+
+/* "fig1-6, r5080-bf3" */
+static const char *shipped_names(void)
+{
+    static char text[256];
+    const char *const *names = vp_topology_shipped_names();
+    size_t used = 0;
+    size_t i;
+
+    for (i = 0; names[i] != NULL && used < sizeof(text); i++) {
+        used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", i == 0 ? "" : ", ",
+                                 names[i]);
+    }
+    return text;
+}
+
+const vp_command_t vp_command_topology = {
+    .name = "topology",
+    .summary = "show a topology: groups, NICs, shared resources, paths; or import one",
+    .forms = (const char *const[]){"topology show TOPOLOGY [--json] [--svg FILE]",
+                                   "topology check TOPOLOGY [--json]",
+                                   "topology import FILE [--format FORMAT] [-o OUT] [--json]",
+                                   "topology import --live [-o OUT] [--json]", NULL},
+    .paragraphs =
+        (const char *const[]){
+            "show: the rank groups, NICs, shared resources and path instances of a topology. "
+            "check: "
+            "exit code 0 without findings, 1 with warnings, 2 if it is invalid. import: reads a "
+            "description of one node and shows its GPUs, rank groups, pair classes and nearest "
+            "NICs, "
+            "and what was not used and why; FILE may be -, standard input.",
+            "TOPOLOGY is NAME_OR_FILE[:nodes=N][:rates=SET][:transports=SET]: a shipped name or a "
+            "JSON file, with the number of nodes (the file's by default), the rate set "
+            "(\"nominal\") "
+            "and the transport set (\"hardware\"). Shipped: %s.",
+            "In place of a name, synthetic:KEY=VALUE,... makes a machine up. Keys: nodes, switches "
+            "(of "
+            "a node), gpus and nics (of a switch); pix, pxb, nic, gpu, host, memory (GB/s); "
+            "alpha_us, "
+            "put_us; links=direct|uplinks, pairs=rail|any, p2p=on|off, gdr=on|off.",
+            NULL},
+    .insert = shipped_names,
+    .options = known_options,
+    .no = "check has warnings",
+    .examples =
+        (const vp_example_t[]){
+            {"variopath topology show r5080-bf3:nodes=2 --svg tree.svg", "a picture of two nodes"},
+            {"nvidia-smi topo -m | variopath topology import - -o my.json",
+             "a topology file of this machine"},
+            {NULL, NULL}},
+    .actions = (const vp_action_t[]){{"show", "one TOPOLOGY", 1, 1, run_show},
+                                     {"check", "one TOPOLOGY", 1, 1, run_check},
+                                     {"import", "one FILE, or --live", 0, 1, run_import},
+                                     {NULL, NULL, 0, 0, NULL}},
+    .offer = VP_OFFER_TOPOLOGIES,
+    .run = run,
+};

@@ -6,9 +6,8 @@
 #ifndef VP_TOOLS_COMMAND_H
 #define VP_TOOLS_COMMAND_H
 
-#include <stdbool.h>
-
 #include "base/status.h"
+#include "tools/options.h"
 
 /* Exit codes, documented for users. */
 enum {
@@ -18,31 +17,18 @@ enum {
     VP_EXIT_ENVIRONMENT = 3 /* I/O, missing driver, no permission, no memory */
 };
 
-/* A command gets its own argv (argv[0] = its name) and returns an exit code. */
-typedef int (*vp_command_fn_t)(int argc, char **argv);
-
-int vp_command_topology(int argc, char **argv);
-int vp_command_bound(int argc, char **argv);
-int vp_command_catalog(int argc, char **argv);
-int vp_command_demand(int argc, char **argv);
-int vp_command_plan(int argc, char **argv);
-int vp_command_probe(int argc, char **argv);
-int vp_command_simulate(int argc, char **argv);
+extern const vp_command_t vp_command_bound;
+extern const vp_command_t vp_command_catalog;
+extern const vp_command_t vp_command_demand;
+extern const vp_command_t vp_command_plan;
+extern const vp_command_t vp_command_probe;
+extern const vp_command_t vp_command_simulate;
+extern const vp_command_t vp_command_topology;
 
 /* Prints "variopath: TEXT" to stderr and returns the exit code of the status. */
 int vp_command_fail(const vp_error_t *error);
 /* Prints a usage message built from the format, points to --help, returns VP_EXIT_BAD_INPUT. */
 int vp_command_usage(const char *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-
-/*
- * Options of getopt_long that a command line has so far, false at its start:
- * was this one there before? One that takes a place of its own twice hides a
- * mistake. Only options that are characters other than ':' and '?' count.
- */
-typedef bool vp_command_seen_t[128];
-bool vp_command_is_repeated(int option, vp_command_seen_t seen);
-/* The option that getopt_long has just read, as it was written, for messages. */
-const char *vp_command_option_text(char **argv);
 
 #endif

@@ -1,6 +1,17 @@
+# What the sub-commands share, for their tests too.
+noinst_LTLIBRARIES += tools/libvp_tools.la
+tools_libvp_tools_la_SOURCES = \
+	tools/command.c tools/command.h \
+	tools/completion.c \
+	tools/drawing.c tools/drawing.h \
+	tools/manual.c tools/manual.h \
+	tools/manual_page.c \
+	tools/options.c tools/options.h \
+	tools/terminal.c tools/terminal.h
+tools_libvp_tools_la_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
+
 bin_PROGRAMS += variopath
 variopath_SOURCES = \
-	tools/command.h \
 	tools/cmd_bound.c \
 	tools/cmd_catalog.c \
 	tools/cmd_demand.c \
@@ -10,7 +21,6 @@ variopath_SOURCES = \
 	tools/cmd_simulate.c \
 	tools/cmd_topology.c \
 	tools/demand_file.c tools/demand_file.h \
-	tools/drawing.c tools/drawing.h \
 	tools/exact.c tools/exact.h \
 	tools/main.c \
 	tools/model_json.c tools/model_json.h \
@@ -26,6 +36,7 @@ variopath_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) -DVP_TOOLS_DATA=\"$(pkgdat
 lpbounddir = $(pkgdatadir)
 dist_lpbound_DATA = tools/lp_bound.py
 variopath_LDADD = \
+	tools/libvp_tools.la \
 	tools/probe/libvp_probe.la \
 	sim/libvp_sim.la \
 	scheduler/libvp_scheduler.la \
@@ -34,3 +45,25 @@ variopath_LDADD = \
 	catalog/libvp_catalog.la \
 	base/libvp_base.la \
 	$(JANSSON_LIBS)
+
+# The manual and the completion come from the tables that the program parses by.
+variopath_pages = \
+	tools/man/variopath.1 \
+	tools/man/variopath-bound.1 \
+	tools/man/variopath-catalog.1 \
+	tools/man/variopath-demand.1 \
+	tools/man/variopath-plan.1 \
+	tools/man/variopath-probe.1 \
+	tools/man/variopath-simulate.1 \
+	tools/man/variopath-topology.1
+nodist_man_MANS = $(variopath_pages)
+$(variopath_pages): variopath$(EXEEXT)
+	$(AM_V_GEN)$(MKDIR_P) tools/man && \
+	name=`echo "$(@F)" | $(SED) -e 's/^variopath-*//' -e 's/[.]1$$//'` && \
+	./variopath --help=man $$name >$@.part && mv $@.part $@
+bashcompletiondir = $(datadir)/bash-completion/completions
+nodist_bashcompletion_DATA = tools/completions/variopath
+tools/completions/variopath: variopath$(EXEEXT)
+	$(AM_V_GEN)$(MKDIR_P) tools/completions && \
+	./variopath --help=bash >$@.part && mv $@.part $@
+CLEANFILES += $(variopath_pages) $(nodist_bashcompletion_DATA)

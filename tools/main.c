@@ -1,71 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "vp_config.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "tools/command.h"
+#include "tools/manual.h"
 
-typedef struct command {
-    const char *name;
-    vp_command_fn_t run;
-    const char *summary;
-} command_t;
-
-static const command_t commands[] = {
-    {"topology", vp_command_topology, "show a topology: groups, NICs, shared resources, paths"},
-    {"bound", vp_command_bound, "show times that no schedule of a demand beats"},
-    {"catalog", vp_command_catalog, "build a channel catalog, or show one"},
-    {"demand", vp_command_demand, "make a demand: uniform, random, zipf, moe, hotspot"},
-    {"plan", vp_command_plan, "decompose a demand into activations"},
-    {"probe", vp_command_probe, "measure the GPUs of this machine and the links they share"},
-    {"simulate", vp_command_simulate, "play algorithms on the modelled links"},
+static const vp_command_t *const commands[] = {
+    &vp_command_topology, &vp_command_catalog,  &vp_command_demand, &vp_command_plan,
+    &vp_command_bound,    &vp_command_simulate, &vp_command_probe,  NULL,
 };
-enum { n_commands = sizeof(commands) / sizeof(commands[0]) };
-
-int vp_command_fail(const vp_error_t *error)
-{
-    (void)fprintf(stderr, "variopath: %s\n", error->text);
-    switch (error->status) {
-    case VP_ERR_USAGE:
-    case VP_ERR_BAD_INPUT:
-    case VP_ERR_LIMIT:
-    case VP_ERR_UNSUPPORTED:
-        return VP_EXIT_BAD_INPUT;
-    default:
-        return VP_EXIT_ENVIRONMENT;
-    }
-}
-
-int vp_command_usage(const char *command, const char *format, ...)
-{
-    va_list arguments;
-
-    (void)fprintf(stderr, "variopath %s: ", command);
-    va_start(arguments, format);
-    (void)vfprintf(stderr, format, arguments);
-    va_end(arguments);
-    (void)fprintf(stderr, "; see `variopath %s --help`\n", command);
-    return VP_EXIT_BAD_INPUT;
-}
-
-static void print_help(FILE *stream)
-{
-    size_t i;
-
-    (void)fprintf(stream, "Usage: variopath COMMAND [OPTION]...\n"
-                          "Catalogs and plans for all-to-all communication on PCIe GPU clusters.\n"
-                          "\nCommands:\n");
-    for (i = 0; i < n_commands; i++) {
-        (void)fprintf(stream, "  %-10s %s\n", commands[i].name, commands[i].summary);
-    }
-    (void)fprintf(
-        stream, "\n`variopath COMMAND --help` describes a command; --version prints the version.\n"
-                "Exit codes: 0 done; 1 a check answered no; 2 bad usage or input;\n"
-                "3 the environment failed (I/O, permissions, memory).\n");
-}
 
 /* Data that never reached its file is a failure, however late it is noticed. */
 static int finish(int code)
@@ -77,46 +22,89 @@ static int finish(int code)
     return code;
 }
 
-bool vp_command_is_repeated(int option, vp_command_seen_t seen)
+static const vp_command_t *find(const char *name)
 {
-    bool is_repeated = false;
+    size_t i;
 
-    if (option > 0 && option < 128 && option != ':' && option != '?') {
-        is_repeated = seen[option];
-        seen[option] = true;
+    for (i = 0; commands[i] != NULL; i++) {
+        if (strcmp(name, commands[i]->name) == 0) {
+            return commands[i];
+        }
     }
-    return is_repeated;
+    return NULL;
 }
 
-const char *vp_command_option_text(char **argv)
+static int refuse(const char *name)
 {
-    /* A value may be a word of its own behind the option. */
-    return optarg != NULL && optarg == argv[optind - 1] && optind > 1 ? argv[optind - 2]
-                                                                      : argv[optind - 1];
+    const char *names[sizeof(commands) / sizeof(commands[0])];
+    const char *nearest;
+    size_t i;
+
+    for (i = 0; commands[i] != NULL; i++) {
+        names[i] = commands[i]->name;
+    }
+    names[i] = NULL;
+    nearest = vp_nearest_word(name, names);
+    (void)fprintf(stderr, "variopath: unknown command \"%s\"%s%s%s; see `variopath --help`\n", name,
+                  nearest == NULL ? "" : ", is ", nearest == NULL ? "" : nearest,
+                  nearest == NULL ? "" : " meant?");
+    return VP_EXIT_BAD_INPUT;
+}
+
+static int help(const char *name)
+{
+    const vp_command_t *command = name == NULL ? NULL : find(name);
+
+    if (name != NULL && command == NULL) {
+        return refuse(name);
+    }
+    if (command == NULL) {
+        vp_manual_overview(commands, stdout);
+    } else {
+        vp_manual_help(command, stdout);
+    }
+    return VP_EXIT_OK;
+}
+
+/* For the build: --help=man [COMMAND], --help=bash. False: it is another option. */
+static bool make_texts(const char *option, const char *name, int *code_p)
+{
+    *code_p = VP_EXIT_OK;
+    if (strcmp(option, "--help=bash") == 0) {
+        vp_completion_bash(commands, stdout);
+        return true;
+    }
+    if (strcmp(option, "--help=man") != 0) {
+        return false;
+    }
+    if (name != NULL && find(name) == NULL) {
+        *code_p = refuse(name);
+    } else {
+        vp_manual_page(name == NULL ? NULL : find(name), commands, stdout);
+    }
+    return true;
 }
 
 int main(int argc, char **argv)
 {
-    size_t i;
+    const vp_command_t *command;
+    int code;
 
     if (argc < 2) {
-        print_help(stderr);
+        vp_manual_overview(commands, stderr);
         return VP_EXIT_BAD_INPUT;
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
         strcmp(argv[1], "help") == 0) {
-        print_help(stdout);
-        return finish(VP_EXIT_OK);
+        return finish(help(argv[2]));
     }
     if (strcmp(argv[1], "--version") == 0) {
         (void)printf("variopath %s\n", VP_VERSION);
         return finish(VP_EXIT_OK);
     }
-    for (i = 0; i < n_commands; i++) {
-        if (strcmp(argv[1], commands[i].name) == 0) {
-            return finish(commands[i].run(argc - 1, argv + 1));
-        }
+    if (make_texts(argv[1], argv[2], &code)) {
+        return finish(code);
     }
-    (void)fprintf(stderr, "variopath: unknown command \"%s\"; see `variopath --help`\n", argv[1]);
-    return VP_EXIT_BAD_INPUT;
+    command = find(argv[1]);
+    return command == NULL ? refuse(argv[1]) : finish(command->run(argc - 1, argv + 1));
 }

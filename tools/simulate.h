@@ -55,16 +55,4 @@ vp_status_t vp_result_draw_usage(struct vp_drawing *svg, const vp_result_t *resu
                                  vp_error_t *error) VP_MUST_CHECK;
 void vp_report_release(vp_report_t *report);
 
-/* A line on stderr, if that is a terminal, once a run takes longer than a second. */
-typedef struct vp_progress {
-    const char *algorithm;
-    const char *links;
-    uint64_t start_ns;
-    uint64_t shown_ns; /* 0: nothing shown */
-} vp_progress_t;
-
-void vp_progress_begin(vp_progress_t *progress, const char *algorithm, const char *links);
-void vp_progress_show(void *progress, size_t n_done, size_t n_flows);
-void vp_progress_end(const vp_progress_t *progress);
-
 #endif

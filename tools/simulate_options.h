@@ -7,6 +7,7 @@
 #define VP_TOOLS_SIMULATE_OPTIONS_H
 
 #include "sim/execute.h"
+#include "tools/options.h"
 #include "tools/simulate.h"
 
 enum { VP_SIMULATE_MAX_SIZES = 64 };
@@ -34,12 +35,13 @@ typedef struct vp_simulate_options {
     uint64_t sizes[VP_SIMULATE_MAX_SIZES];
     bool exact;
     vp_report_format_t format;
+    bool is_json;
+    bool is_csv;
     const char *svg;
-    bool is_help;
 } vp_simulate_options_t;
 
-/* Fills *options; VP_EXIT_OK, or another exit code after a message. */
-int vp_simulate_options_parse(int argc, char **argv, vp_simulate_options_t *options);
-void vp_simulate_options_help(void);
+extern const vp_option_t vp_simulate_known_options[];
+/* Do they fit together? VP_EXIT_OK, or another exit code after a message. */
+int vp_simulate_options_check(const vp_simulate_options_t *options);
 
 #endif

@@ -5,8 +5,6 @@
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "base/array.h"
 #include "base/units.h"
@@ -214,39 +212,5 @@ vp_status_t vp_report_print(const vp_report_t *report, vp_report_format_t format
     default:
         print_table(report);
         return VP_OK;
-    }
-}
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * VP_NS_PER_S + (uint64_t)now.tv_nsec;
-}
-
-void vp_progress_begin(vp_progress_t *progress, const char *algorithm, const char *links)
-{
-    *progress = (vp_progress_t){algorithm, links, now_ns(), 0};
-}
-
-void vp_progress_show(void *context, size_t n_done, size_t n_flows)
-{
-    vp_progress_t *progress = context;
-    uint64_t now = now_ns();
-
-    if (now - progress->start_ns < VP_NS_PER_S || now - progress->shown_ns < VP_NS_PER_S / 4 ||
-        isatty(STDERR_FILENO) == 0) {
-        return;
-    }
-    progress->shown_ns = now;
-    (void)fprintf(stderr, "\r%s on %s links: %3.0f%% of %zu messages", progress->algorithm,
-                  progress->links, 100.0 * (double)n_done / (double)n_flows, n_flows);
-}
-
-void vp_progress_end(const vp_progress_t *progress)
-{
-    if (progress->shown_ns != 0) {
-        (void)fprintf(stderr, "\r%60s\r", "");
     }
 }

@@ -76,6 +76,14 @@ check "it says so" contains "$work/alone" "56 of 56 ordered pairs cannot reach e
 check "staged copies are measured" [ "$(grep -A9 '^Through host' "$work/alone" | grep -c '0\.[01]')" = 8 ]
 check "no link between GPUs is" [ "$(grep -c '^into GPU' "$work/alone")" = 0 ]
 
+probe --topology "$topology" --json >"$work/alone.json" 2>/dev/null
+check "the same as JSON" python3 -c '
+import json, sys
+report = json.load(open(sys.argv[1]))
+sys.exit(len(report["gpus"]) != 8 or len(report["unreachable"]) != 56 or report["wrong_bytes"] != []
+         or any(any(row) for row in report["write_bytes_per_s"])
+         or sum(rate > 0 for row in report["staged_bytes_per_s"] for rate in row) != 56)' "$work/alone.json"
+
 check "too few GPUs are refused" ends_with 2 probe --topology r5090-bf3
 check "a set that is there is refused" ends_with 2 probe --topology "$topology" --set nominal \
     -o "$work/none.json"

@@ -44,6 +44,16 @@ expect 0 simulate --topology fig1-6 --demand "$dir/a.csv" --algorithms "$all,pap
 cp "$dir/out" "$dir/first.json"
 expect 0 simulate --topology fig1-6 --demand "$dir/a.csv" --algorithms "$all,paper" --links all --json
 same "$dir/first.json" "$dir/out"
+expect 0 demand zipf --ranks 6 --exponent 0.6 --seed 7 --json
+n_checks=$((n_checks + 1))
+python3 - "$dir/out" "$dir/a.csv" <<'END' || { echo 'FAILED: a demand as JSON'; n_failures=$((n_failures + 1)); }
+import json, sys
+demand = json.load(open(sys.argv[1]))
+rows = [[int(cell) for cell in line.split(",")] for line in open(sys.argv[2])]
+assert demand["demand_bytes"] == rows and demand["ranks"] == 6 and demand["seed"] == 7
+assert demand["total_bytes"] == sum(map(sum, rows)) and demand["kind"] == "zipf"
+END
+expect 2 demand zipf --ranks 6 --json -o -
 expect 0 simulate --topology fig1-6 --demand "$dir/a.csv" --algorithms nccl --csv --svg "$dir/plot.svg"
 n_checks=$((n_checks + 1))
 grep -q '^nccl,ideal,own,[0-9]*,[0-9]*,5,[0-9]*$' "$dir/out" || {

@@ -76,10 +76,11 @@ done
 refused 2 "neither a shipped topology nor a file" topology show no-such
 refused 2 "nodes=0" topology show fig1-6:nodes=0
 refused 2 "see \`variopath topology --help\`" topology
+refused 2 "is --json meant?" topology show fig1-6 --jsn
 refused 2 "unknown action \"list\"" topology list
 refused 2 "takes one TOPOLOGY" topology show
 refused 2 "needs a value" topology show fig1-6 --svg
-refused 2 "--svg goes with show" topology check fig1-6 --svg "$work/x.svg"
+refused 2 "--svg does not go with \"check\"" topology check fig1-6 --svg "$work/x.svg"
 refused 3 "$work/absent/x.svg" topology show fig1-6 --svg "$work/absent/x.svg"
 refused 2 "takes one TOPOLOGY" topology show fig1-6 fig1-6
 refused 2 "unknown option \"--jsn\"" topology show fig1-6 --jsn
@@ -150,14 +151,14 @@ cmp -s "$work/one.vpc" "$work/kept.vpc" || fail "a catalog that was there has ch
 run 0 catalog build r5080-bf3 --max-families 6 -o "$work/none.vpc"
 
 refused 2 "where to write" catalog build fig1-6
-refused 2 "unknown mode \"lazy\"" catalog build fig1-6 -o "$work/x" --mode lazy
-refused 2 "--max-steps \"0\"" catalog build fig1-6 -o "$work/x" --max-steps 0
-refused 2 "--max-steps \"-1\"" catalog build fig1-6 -o "$work/x" --max-steps=-1
-refused 2 "--max-families \"9x\"" catalog build fig1-6 -o "$work/x" --max-families 9x
-refused 2 "--max-families \"4294967296\"" catalog build fig1-6 -o "$work/x" --max-families 4294967296
+refused 2 "--mode takes auto, exhaustive or generated, not \"lazy\"" catalog build fig1-6 -o "$work/x" --mode lazy
+refused 2 "--max-steps takes 1 to 18446744073709551615, not \"0\"" catalog build fig1-6 -o "$work/x" --max-steps 0
+refused 2 "--max-steps takes 1 to 18446744073709551615, not \"-1\"" catalog build fig1-6 -o "$work/x" --max-steps=-1
+refused 2 "--max-families takes 1 to 4294967295, not \"9x\"" catalog build fig1-6 -o "$work/x" --max-families 9x
+refused 2 "--max-families takes 1 to 4294967295, not \"4294967296\"" catalog build fig1-6 -o "$work/x" --max-families 4294967296
 refused 2 "needs a value" catalog build fig1-6 -o
 refused 2 "unknown option" catalog show "$work/one.vpc" --shape-list
-refused 2 "build TOPOLOGY, show FILE, verify FILE or diff FILE FILE" catalog
+refused 2 "there are build, show, verify and diff" catalog
 refused 2 "unknown action" catalog make fig1-6
 refused 2 "takes one FILE" catalog show
 refused 2 "takes one FILE and perhaps a TOPOLOGY" catalog verify

@@ -1,7 +1,26 @@
 # The command line, as a user calls it. The scripts run ./variopath of the build directory.
 dist_check_SCRIPTS += \
 	test/tools/catalog.sh \
+	test/tools/manual.sh \
 	test/tools/plan.sh
 TESTS += \
 	test/tools/catalog.sh \
+	test/tools/manual.sh \
 	test/tools/plan.sh
+
+if VP_WITH_CHECK
+tools_tests = \
+	test/tools/test_options
+check_PROGRAMS += $(tools_tests)
+TESTS += $(tools_tests)
+tools_test_ldadd = \
+	tools/libvp_tools.la \
+	sim/libvp_sim.la \
+	scheduler/libvp_scheduler.la \
+	catalog/libvp_catalog_build.la \
+	catalog/libvp_catalog.la \
+	base/libvp_base.la \
+	$(JANSSON_LIBS) $(CHECK_LIBS)
+test_tools_test_options_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+test_tools_test_options_LDADD = $(tools_test_ldadd)
+endif

@@ -60,6 +60,9 @@ void vp_probe_local_clear(vp_probe_local_t *local);
 
 /* The report that an owner of a machine sends. */
 void vp_probe_local_print(const vp_probe_local_t *local, FILE *stream);
+/* The same as one JSON object. VP_ERR_IO. */
+vp_status_t vp_probe_local_print_json(const vp_probe_local_t *local, FILE *stream,
+                                      vp_error_t *error) VP_MUST_CHECK;
 
 /*
  * JSON text (free it) of the topology that local->model is of, with a rate set

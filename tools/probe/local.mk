@@ -9,6 +9,7 @@ tools_probe_libvp_probe_la_SOURCES = tools/probe/calibrate.c tools/probe/calibra
 	tools/probe/flows.c tools/probe/flows.h \
 	tools/probe/gpus.c tools/probe/gpus.h \
 	tools/probe/local.c tools/probe/local.h \
+	tools/probe/local_json.c \
 	tools/probe/local_report.c
 tools_probe_libvp_probe_la_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
 variopath_probe_SOURCES = tools/probe/job.c tools/probe/job.h tools/probe/main.c
