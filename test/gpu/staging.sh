@@ -48,6 +48,10 @@ describe locked "$srcdir/test/mca/four.json:transports=local" --unlimited --no-p
 staged "no peer access, no IPC" "${component[@]}" "$buffers" d d
 unset CUDA_EMU_TOPO
 
+fresh
+launch 60 1 "${component[@]}" "$buffers" d d >"$output" 2>&1
+check "one rank: bytes" contains "$output" "100%: Checks: 7, Failures: 0"
+
 # Host buffers of a process with a driver are carried as ever.
 component=(--mca coll variopath --mca coll_variopath_host 1)
 launch 60 4 "${component[@]}" "$buffers" hp ph any >"$output" 2>&1

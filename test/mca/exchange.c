@@ -10,7 +10,9 @@
 typedef struct side {
     char *memory;
     size_t n_bytes;
-    char *origin; /* the buffer argument */
+    char *origin; /* the buffer argument; for other memory than the host's its image in `memory` */
+    const exchange_memory_t *other;
+    char *other_memory;
     int *counts;
     int *displs; /* in elements, for MPI_Alltoallw in bytes */
     MPI_Datatype *types;
@@ -124,6 +126,22 @@ static void lay_out(exchange_state_t *state, side_t *side, MPI_Datatype type, in
     side->origin = side->memory + margin;
 }
 
+/* The buffer argument. */
+static char *argument(const side_t *side)
+{
+    return side->other == NULL ? side->origin : side->other_memory + (side->origin - side->memory);
+}
+
+static void move_out(side_t *side, const exchange_memory_t *other)
+{
+    if (other == NULL) {
+        return;
+    }
+    side->other = other;
+    side->other_memory = other->allocate(side->n_bytes);
+    other->write(side->other_memory, side->memory, side->n_bytes);
+}
+
 static void write_data(exchange_state_t *state)
 {
     int peer;
@@ -139,6 +157,10 @@ static void write_data(exchange_state_t *state)
     for (peer = 0; peer < state->n_ranks; peer++) {
         write_block(state, &state->receive, state->expected, peer, peer, state->rank);
     }
+    if (!state->call.in_place) {
+        move_out(&state->send, state->call.send_memory);
+    }
+    move_out(&state->receive, state->call.receive_memory);
 }
 
 static exchange_state_t *prepare(const exchange_t *call)
@@ -165,24 +187,24 @@ static void call_blocking(exchange_state_t *state)
 {
     const side_t *send = &state->send, *receive = &state->receive;
     int in_place = state->call.in_place;
-    void *from = in_place ? MPI_IN_PLACE : send->origin;
+    void *from = in_place ? MPI_IN_PLACE : argument(send), *to = argument(receive);
     const int *counts = in_place ? NULL : send->counts, *displs = in_place ? NULL : send->displs;
 
     switch (state->call.kind) {
     case EXCHANGE_ALLTOALL:
         state->code = MPI_Alltoall(from, in_place ? -1 : send->counts[0],
-                                   in_place ? MPI_DATATYPE_NULL : send->type, receive->origin,
+                                   in_place ? MPI_DATATYPE_NULL : send->type, to,
                                    receive->counts[0], receive->type, state->call.comm);
         break;
     case EXCHANGE_ALLTOALLV:
-        state->code = MPI_Alltoallv(from, counts, displs, in_place ? MPI_DATATYPE_NULL : send->type,
-                                    receive->origin, receive->counts, receive->displs,
-                                    receive->type, state->call.comm);
+        state->code =
+            MPI_Alltoallv(from, counts, displs, in_place ? MPI_DATATYPE_NULL : send->type, to,
+                          receive->counts, receive->displs, receive->type, state->call.comm);
         break;
     case EXCHANGE_ALLTOALLW:
         state->code =
-            MPI_Alltoallw(from, counts, displs, in_place ? NULL : send->types, receive->origin,
-                          receive->counts, receive->displs, receive->types, state->call.comm);
+            MPI_Alltoallw(from, counts, displs, in_place ? NULL : send->types, to, receive->counts,
+                          receive->displs, receive->types, state->call.comm);
         break;
     }
 }
@@ -191,30 +213,33 @@ static void call_nonblocking(exchange_state_t *state)
 {
     const side_t *send = &state->send, *receive = &state->receive;
     int in_place = state->call.in_place;
-    void *from = in_place ? MPI_IN_PLACE : send->origin;
+    void *from = in_place ? MPI_IN_PLACE : argument(send), *to = argument(receive);
     const int *counts = in_place ? NULL : send->counts, *displs = in_place ? NULL : send->displs;
 
     switch (state->call.kind) {
     case EXCHANGE_ALLTOALL:
         state->code = MPI_Ialltoall(
-            from, in_place ? -1 : send->counts[0], in_place ? MPI_DATATYPE_NULL : send->type,
-            receive->origin, receive->counts[0], receive->type, state->call.comm, &state->request);
+            from, in_place ? -1 : send->counts[0], in_place ? MPI_DATATYPE_NULL : send->type, to,
+            receive->counts[0], receive->type, state->call.comm, &state->request);
         break;
     case EXCHANGE_ALLTOALLV:
         state->code = MPI_Ialltoallv(
-            from, counts, displs, in_place ? MPI_DATATYPE_NULL : send->type, receive->origin,
-            receive->counts, receive->displs, receive->type, state->call.comm, &state->request);
+            from, counts, displs, in_place ? MPI_DATATYPE_NULL : send->type, to, receive->counts,
+            receive->displs, receive->type, state->call.comm, &state->request);
         break;
     case EXCHANGE_ALLTOALLW:
-        state->code = MPI_Ialltoallw(from, counts, displs, in_place ? NULL : send->types,
-                                     receive->origin, receive->counts, receive->displs,
-                                     receive->types, state->call.comm, &state->request);
+        state->code =
+            MPI_Ialltoallw(from, counts, displs, in_place ? NULL : send->types, to, receive->counts,
+                           receive->displs, receive->types, state->call.comm, &state->request);
         break;
     }
 }
 
 static void side_free(side_t *side)
 {
+    if (side->other != NULL) {
+        side->other->release(side->other_memory);
+    }
     free(side->memory);
     free(side->counts);
     free(side->displs);
@@ -224,11 +249,15 @@ static void side_free(side_t *side)
 /* The first wrong byte is told. */
 static int compare(const exchange_state_t *state)
 {
+    const side_t *receive = &state->receive;
     size_t i;
 
     if (state->code != MPI_SUCCESS) {
         (void)fprintf(stderr, "rank %d: the call returned %d\n", state->rank, state->code);
         return 1;
+    }
+    if (receive->other != NULL) {
+        receive->other->read(receive->memory, receive->other_memory, receive->n_bytes);
     }
     for (i = 0; i < state->receive.n_bytes; i++) {
         if (state->receive.memory[i] != state->expected[i]) {

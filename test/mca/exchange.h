@@ -8,6 +8,7 @@
 #define VP_TEST_MCA_EXCHANGE_H
 
 #include <mpi.h>
+#include <stddef.h>
 
 typedef enum exchange_kind {
     EXCHANGE_ALLTOALL,
@@ -17,6 +18,17 @@ typedef enum exchange_kind {
 
 /* How the call is made. */
 typedef enum exchange_mode { EXCHANGE_BLOCKING, EXCHANGE_NONBLOCKING } exchange_mode_t;
+
+/*
+ * Memory that the CPU may not touch, for a buffer of a call; each function ends
+ * the program when it cannot do its work.
+ */
+typedef struct exchange_memory {
+    void *(*allocate)(size_t n_bytes);
+    void (*release)(void *memory);
+    void (*write)(void *memory, const void *host, size_t n_bytes);
+    void (*read)(void *host, const void *memory, size_t n_bytes);
+} exchange_memory_t;
 
 /*
  * Counts are in send elements; `ratio` receive elements hold as much as one
@@ -36,6 +48,8 @@ typedef struct exchange {
     int gap;        /* unused elements between blocks */
     int (*count)(int source, int destination, int seed);
     int seed;
+    const exchange_memory_t *send_memory; /* NULL: the host's. In place: not used */
+    const exchange_memory_t *receive_memory;
 } exchange_t;
 
 /* Returns the number of things that are wrong on this rank. */
