@@ -93,11 +93,12 @@ uint32_t vp_stage_look(vp_stage_t *stage, struct ompi_communicator_t *comm, vp_e
 static vp_status_t copy_run(const vp_bounce_t *bounce, bool to_host, uint64_t begin, uint64_t end,
                             vp_error_t *error)
 {
-    char *host = bounce->bounce + (begin - bounce->begin);
+    char *host;
 
     if (begin == end) {
         return VP_OK;
     }
+    host = bounce->bounce + (begin - bounce->begin);
     return to_host ? vp_device_read(&bounce->memory, host, begin, (size_t)(end - begin), error)
                    : vp_device_write(&bounce->memory, begin, host, (size_t)(end - begin), error);
 }

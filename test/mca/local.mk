@@ -32,5 +32,8 @@ test_mca_stress_SOURCES = test/mca/stress.c test/mca/exchange.c test/mca/exchang
 	test/mca/cases.h test/mca/harness.c examples/device_memory.c examples/device_memory.h
 test_mca_stress_CPPFLAGS = $(test_mca_cases_CPPFLAGS)
 test_mca_stress_LDADD = $(OMPI_LIBS) -lpthread -ldl
-MCA_TESTS = test/mca/component.sh test/mca/catalog_files.sh test/mca/discover.sh test/mca/run_cases.sh test/mca/lifecycle.sh test/mca/parameters.sh
-EXTRA_DIST += $(MCA_TESTS) test/mca/parameters.py test/mca/common.sh test/mca/four.json
+
+# The page of parameters, from the registration table.
+docs-parameters: all
+	$(AM_TESTS_ENVIRONMENT) srcdir="$(srcdir)"; export srcdir; $(srcdir)/test/mca/parameters.sh --write
+.PHONY: docs-parameters
