@@ -54,9 +54,11 @@ AS_IF([test "$vp_ompi_want" != no],
       [AC_MSG_RESULT([yes]); vp_have_ompi=yes],
       [AC_MSG_RESULT([no])])
   CPPFLAGS=$vp_save_cppflags
-  vp_ompi_summary=`$MPICC --showme:version 2>/dev/null | $SED -e 's/^.*Open MPI //' -e 's/ .*//'`
+  OMPI_VERSION=`$MPICC --showme:version 2>/dev/null | $SED -e 's/^.*Open MPI //' -e 's/ .*//'`
+  vp_ompi_summary=$OMPI_VERSION
   AS_IF([test "$vp_have_ompi" = no], [vp_ompi_summary="no (headers of $vp_ompi_summary cannot be used)"])])])
 AC_SUBST([OMPI_CPPFLAGS])
 AC_SUBST([OMPI_LIBS])
 AC_SUBST([OMPI_PKGLIBDIR])
+AC_SUBST([OMPI_VERSION])
 VP_WITH_RESULT([ompi], [install libopenmpi-dev or an Open MPI 4.1 or 5.0 built with --with-devel-headers])])

@@ -10,6 +10,7 @@ include test/mca/local.mk
 include test/cuda_emu/local.mk
 include test/gpu/local.mk
 include test/tools/local.mk
+include test/packaging/local.mk
 include test/probe/local.mk
 include test/paper/local.mk
 include test/testbed/local.mk
