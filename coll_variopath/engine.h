@@ -63,8 +63,9 @@ typedef struct vp_engine_options {
                                   VP_MAX_CACHED_PLANS; 0: none */
     bool compare;              /* predict the pairwise exchange for every plan, for counters */
     uint32_t timeout_ms;       /* give up after this long without any progress; 0: never */
-    uint64_t chunk_bytes; /* longest put; longer lanes go in pieces, two under way. 0: no limit */
-    uint32_t overlap_percent; /* of alpha: how long before its end a lane lets the next start */
+    uint64_t chunk_bytes;      /* longest put; longer lanes go in pieces. 0: what arrives in twice
+                                  alpha where lanes wait for each other, else no limit */
+    uint32_t overlap_percent;  /* of alpha: how long before its end a lane lets the next start */
     /* Append one JSON line per call to this file; NULL: off. Borrowed; engines may share it. */
     const char *trace;
     bool trace_chrome;      /* events of the Chrome trace format instead of lines */

@@ -10,6 +10,9 @@
 #include "coll_variopath/clock.h"
 #include "coll_variopath/run.h"
 
+/* A chunk's length, of an activation's overhead, where it is not given. */
+enum { CHUNK_PERCENT = 200, LEAST_CHUNK_BYTES = 16384 };
+
 /* The words belong to the first thing that goes wrong here. */
 static vp_error_t *own_words(vp_run_t *run)
 {
@@ -30,22 +33,47 @@ static void note_lane(vp_run_t *run, const vp_flight_t *flight, vp_status_t stat
     vp_run_note(run, &trouble);
 }
 
+/* Bytes that a lane moves in a part of an activation's overhead. */
+static uint64_t bytes_in_overhead(const vp_run_t *run, const vp_lane_t *lane, uint64_t percent)
+{
+    const vp_engine_t *engine = run->engine;
+    uint64_t alpha_ns =
+        engine->options.alpha_ns != 0 ? engine->options.alpha_ns : engine->model->alpha_ns;
+
+    return vp_bytes_in_ns(engine->model->instances[lane->instance].bytes_per_s,
+                          vp_muldiv_floor(alpha_ns, percent, 100));
+}
+
 /*
  * Bytes at the end of a lane during which those who wait for it may start: it
  * takes them about that long to hear of it. At most half of the lane.
  */
 static uint64_t tail_bytes(const vp_run_t *run, const vp_lane_t *lane)
 {
-    const vp_engine_t *engine = run->engine;
-    uint64_t alpha_ns =
-        engine->options.alpha_ns != 0 ? engine->options.alpha_ns : engine->model->alpha_ns;
-    uint64_t ns = vp_muldiv_floor(alpha_ns, engine->options.overlap_percent, 100);
-    uint64_t n_bytes = vp_bytes_in_ns(engine->model->instances[lane->instance].bytes_per_s, ns);
+    uint64_t n_bytes = bytes_in_overhead(run, lane, run->engine->options.overlap_percent);
 
     if (run->program->sync != VP_SYNC_DEPS) {
         return 0;
     }
     return n_bytes < lane->n_bytes / 2 ? n_bytes : lane->n_bytes / 2;
+}
+
+/*
+ * The longest put. What acknowledges a peer's puts goes between two of one's own
+ * where both directions share a connection (TCP): behind a whole lane, others would
+ * hear of an end as late as that lane takes.
+ */
+static uint64_t chunk_bytes(const vp_run_t *run, const vp_lane_t *lane)
+{
+    uint64_t n_bytes = bytes_in_overhead(run, lane, CHUNK_PERCENT);
+
+    if (run->engine->options.chunk_bytes != 0) {
+        return run->engine->options.chunk_bytes;
+    }
+    if (run->program->sync != VP_SYNC_DEPS) {
+        return UINT64_MAX;
+    }
+    return n_bytes > LEAST_CHUNK_BYTES ? n_bytes : LEAST_CHUNK_BYTES;
 }
 
 static vp_status_t put_piece(vp_run_t *run, vp_flight_t *flight, uint64_t n_bytes)
@@ -70,17 +98,23 @@ static vp_status_t put_piece(vp_run_t *run, vp_flight_t *flight, uint64_t n_byte
                         &flight->pieces[flight->n_pieces], own_words(run));
 }
 
-/* The last piece is the tail, so that the arrival of all before it is noticed. */
+/* The next put: an even part of what comes before the tail, then of the tail. */
+static uint64_t next_piece(const vp_flight_t *flight)
+{
+    uint64_t rest = flight->n_bytes - flight->put_bytes;
+    uint64_t part = rest > flight->tail_bytes ? rest - flight->tail_bytes : rest;
+    uint64_t n_pieces = part / flight->chunk_bytes + (part % flight->chunk_bytes != 0);
+
+    return part / n_pieces + (part % n_pieces != 0);
+}
+
 static vp_status_t put_pieces(vp_run_t *run, vp_flight_t *flight)
 {
-    uint64_t tail = tail_bytes(run, flight->lane), chunk = run->engine->options.chunk_bytes;
     vp_status_t status = VP_OK;
 
     while (status == VP_OK && flight->n_pieces < VP_PIECES && flight->put_bytes < flight->n_bytes) {
-        uint64_t rest = flight->n_bytes - flight->put_bytes;
-        uint64_t n_bytes = rest > tail ? rest - tail : rest;
+        uint64_t n_bytes = next_piece(flight);
 
-        n_bytes = chunk != 0 && n_bytes > chunk ? chunk : n_bytes;
         status = put_piece(run, flight, n_bytes);
         if (status == VP_OK) {
             flight->piece_bytes[flight->n_pieces++] = n_bytes;
@@ -158,7 +192,7 @@ static bool test_flight(vp_run_t *run, vp_flight_t *flight)
         return true;
     }
     if (run->program->state[flight->own] == VP_LANE_RUNS &&
-        flight->n_bytes - flight->arrived_bytes <= tail_bytes(run, flight->lane)) {
+        flight->n_bytes - flight->arrived_bytes <= flight->tail_bytes) {
         vp_run_release(run, flight->own);
     }
     if (flight->n_pieces > 0) {
@@ -281,6 +315,8 @@ static void start_lane(vp_run_t *run, uint32_t own)
                             .lane = &run->program->plan->lanes[run->program->waits->own[own]],
                             .start_ns = vp_clock_ns()};
     flight->n_bytes = fitting_bytes(run, flight->lane);
+    flight->tail_bytes = tail_bytes(run, flight->lane);
+    flight->chunk_bytes = chunk_bytes(run, flight->lane);
     run->program->state[own] = VP_LANE_RUNS;
     run->last_ns = flight->start_ns;
     status = put_pieces(run, flight);

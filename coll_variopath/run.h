@@ -12,7 +12,8 @@
 
 enum {
     VP_MAX_ROUNDS = 12, /* of a meeting: 2^12 ranks, VP_MAX_RANKS */
-    VP_PIECES = 2       /* puts under way for one lane */
+    VP_PIECES = 8       /* puts under way for one lane: its link stays full while they are
+                           acknowledged */
 };
 
 /* A lane that was started and has not ended. */
@@ -20,6 +21,8 @@ typedef struct vp_flight {
     uint32_t own; /* index into waits->own */
     const vp_lane_t *lane;
     uint64_t n_bytes;       /* the lane's, as far as the receiver has room */
+    uint64_t tail_bytes;    /* of these, those left when the next lanes may start */
+    uint64_t chunk_bytes;   /* the longest put */
     uint64_t put_bytes;     /* given to the transport */
     uint64_t arrived_bytes; /* of these */
     uint64_t piece_bytes[VP_PIECES];

@@ -126,9 +126,11 @@ static int register_tuner_level(vp_component_t *component)
         "on its source, destination and shared links have ended), barrier (all ranks meet "
         "after each activation), free (each rank runs its lanes in plan order) or auto: deps, but "
         "free where activations are mostly overhead (default: auto)");
-    REGISTER("chunk_bytes", UNSIGNED_LONG_LONG, 6, chunk_bytes,
-             "Longest put in bytes: a longer lane goes in pieces, two of which are under way; 0: "
-             "no limit (default: 0)");
+    REGISTER(
+        "chunk_bytes", UNSIGNED_LONG_LONG, 6, chunk_bytes,
+        "Longest put in bytes: a longer lane goes in pieces, up to eight of them under way. 0: "
+        "what a path moves in twice an activation's overhead where lanes wait for each other, "
+        "no limit otherwise (default: 0)");
     REGISTER("overlap", UNSIGNED_INT, 6, overlap_percent,
              "With deps, how long before its end a lane lets the next one start, in percent of "
              "an activation's overhead (default: 400)");

@@ -26,6 +26,7 @@ typedef struct lanes_fake_knobs {
 typedef struct lanes_fake_state {
     lanes_fake_knobs_t knobs;
     unsigned n_puts;
+    uint64_t longest_put;
     unsigned n_windows;
     unsigned n_connects;
     unsigned n_regions;

@@ -243,6 +243,44 @@ START_TEST(long_lanes_wait_and_short_ones_do_not)
 }
 END_TEST
 
+/* Where lanes wait for each other, no put keeps the word of another one's end for long. */
+static void body_chunks(uint32_t rank, void *argument)
+{
+    enum { ALPHA_NS = 500, LONG = 1000000, FASTEST_BYTES_PER_US = 64000 };
+    cluster_t cluster = *(cluster_t *)argument;
+    const vp_sync_t *sync = cluster.extra;
+    static traffic_t traffic;
+    engine_rank_t self;
+    buffers_t buffers;
+    uint32_t i, j;
+
+    cluster.options.sync = *sync;
+    cluster.options.alpha_ns = ALPHA_NS;
+    for (i = 0; i < N_RANKS; i++) {
+        for (j = 0; j < N_RANKS; j++) {
+            traffic.send[i][j] = traffic.room[i][j] = i == j ? 0 : LONG;
+        }
+    }
+    engine_rank_start(&self, rank, &cluster, true);
+    buffers_make(&self, &traffic, &buffers);
+    (void)carry(&self, &buffers, 1);
+    RANKS_CHECK((lanes_fake.longest_put <= 2 * ALPHA_NS * FASTEST_BYTES_PER_US / 1000) ==
+                    (*sync == VP_SYNC_DEPS),
+                "the longest put has %llu bytes", (unsigned long long)lanes_fake.longest_put);
+    engine_rank_stop(&self);
+}
+
+START_TEST(lanes_that_wait_go_in_chunks)
+{
+    static const vp_sync_t syncs[] = {VP_SYNC_DEPS, VP_SYNC_BARRIER, VP_SYNC_FREE};
+    cluster_t cluster;
+
+    cluster_make(&cluster, N_RANKS);
+    cluster.extra = &syncs[_i];
+    cluster_run(&cluster, body_chunks);
+}
+END_TEST
+
 static Suite *exchange_suite(void)
 {
     Suite *suite = suite_create("engine exchange");
@@ -255,6 +293,7 @@ static Suite *exchange_suite(void)
     tcase_add_test(tcase, a_hopeless_call_that_comes_again_costs_one_small_record);
     tcase_add_test(tcase, a_small_call_is_passed_on);
     tcase_add_test(tcase, long_lanes_wait_and_short_ones_do_not);
+    tcase_add_loop_test(tcase, lanes_that_wait_go_in_chunks, 0, 3);
     suite_add_tcase(suite, tcase);
     return suite;
 }
