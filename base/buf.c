@@ -153,3 +153,20 @@ char *vp_read_string(vp_reader_t *reader, size_t max_bytes)
     }
     return text;
 }
+
+void vp_read_text(vp_reader_t *reader, char *text, size_t size)
+{
+    uint32_t n_bytes = vp_read_u32(reader);
+
+    text[0] = '\0';
+    if (reader->failed || n_bytes >= size || n_bytes > vp_reader_left(reader)) {
+        reader->failed = true;
+        return;
+    }
+    vp_read_bytes(reader, text, n_bytes);
+    text[n_bytes] = '\0';
+    if (strlen(text) != n_bytes) {
+        text[0] = '\0';
+        reader->failed = true;
+    }
+}

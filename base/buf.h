@@ -58,5 +58,10 @@ uint64_t vp_read_u64(vp_reader_t *reader);
  * byte, or (no_memory) memory is out.
  */
 char *vp_read_string(vp_reader_t *reader, size_t max_bytes);
+/*
+ * The same into an array of `size` bytes, zero byte included. With `failed` it
+ * holds nothing.
+ */
+void vp_read_text(vp_reader_t *reader, char *text, size_t size);
 
 #endif

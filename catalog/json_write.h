@@ -8,6 +8,7 @@
 #define VP_CATALOG_JSON_WRITE_H
 
 #include <jansson.h>
+#include <stddef.h>
 
 /*
  * Add an item to a list, a member to an object, take over both and give the
@@ -17,5 +18,11 @@
 json_t *vp_json_append(json_t *list, json_t *item) __attribute__((warn_unused_result));
 json_t *vp_json_put(json_t *object, const char *key, json_t *value)
     __attribute__((warn_unused_result));
+
+/*
+ * The document as text, as json_dumps makes it, in new memory that the caller
+ * frees; NULL when memory is out. json_dumps itself then leaves characters out.
+ */
+char *vp_json_print(const json_t *json, size_t flags) __attribute__((warn_unused_result));
 
 #endif

@@ -12,6 +12,7 @@
 #include "catalog/import/import.h"
 #include "catalog/import/model_report.h"
 #include "catalog/import/native.h"
+#include "catalog/json_write.h"
 #include "tools/command.h"
 #include "tools/model_json.h"
 
@@ -53,7 +54,7 @@ static vp_status_t take_machine(vp_hardware_t *machine, const char *file, result
     if (status != VP_OK) {
         return status;
     }
-    result->native_text = json_dumps(native, JSON_INDENT(2));
+    result->native_text = vp_json_print(native, JSON_INDENT(2));
     json_decref(native);
     if (result->native_text == NULL) {
         return vp_error_no_memory(error, file);

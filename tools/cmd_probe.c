@@ -9,6 +9,7 @@
 #include "catalog/import/import.h"
 #include "catalog/import/model_report.h"
 #include "catalog/import/native.h"
+#include "catalog/json_write.h"
 #include "catalog/topology.h"
 #include "tools/command.h"
 #include "tools/probe/local.h"
@@ -108,7 +109,7 @@ static vp_status_t discover(char **text_p, vp_model_t **model_p, vp_error_t *err
     if (status != VP_OK) {
         return status;
     }
-    *text_p = json_dumps(native, JSON_INDENT(2));
+    *text_p = vp_json_print(native, JSON_INDENT(2));
     json_decref(native);
     return *text_p == NULL
                ? vp_error_no_memory(error, "the topology of this machine")

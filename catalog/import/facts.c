@@ -12,6 +12,7 @@
 
 #include "base/array.h"
 #include "catalog/import/native.h"
+#include "catalog/json_write.h"
 #include "catalog/pci.h"
 
 /* Faster than any link for long, and far from where sums of rates could wrap. */
@@ -105,20 +106,6 @@ void vp_facts_write(vp_writer_t *writer, const vp_hardware_t *machine)
     free(encoding.first_with);
 }
 
-/* A text of less than `size` bytes into a field of that size. */
-static void read_text(vp_reader_t *reader, char *text, size_t size)
-{
-    uint32_t n_bytes = vp_read_u32(reader);
-
-    if (n_bytes >= size || n_bytes > vp_reader_left(reader)) {
-        reader->failed = true;
-        return;
-    }
-    vp_read_bytes(reader, text, n_bytes);
-    text[n_bytes] = '\0';
-    reader->failed = reader->failed || strlen(text) != n_bytes;
-}
-
 static void read_object(vp_reader_t *reader, const char *origins, uint32_t n_origins,
                         vp_hw_object_t *it)
 {
@@ -141,7 +128,7 @@ static void read_object(vp_reader_t *reader, const char *origins, uint32_t n_ori
     it->port_bytes_per_s = vp_read_u64(reader);
     it->card_key = vp_read_u64(reader);
     origin = vp_read_u32(reader);
-    read_text(reader, it->name, sizeof(it->name));
+    vp_read_text(reader, it->name, sizeof(it->name));
     if (reader->failed || origin >= n_origins || it->link_bytes_per_s > MAX_RATE ||
         it->port_bytes_per_s > MAX_RATE || (it->kind == VP_HW_NIC && it->name[0] == '\0') ||
         (it->pci.is_known && pci == 0) || pci > VP_PCI_MAX) {
@@ -202,7 +189,7 @@ static vp_status_t read_machine(vp_reader_t *reader, const char *where, vp_hardw
         return vp_error_no_memory(error, where);
     }
     for (i = 0; i < n_origins; i++) {
-        read_text(reader, origins + (size_t)i * VP_HW_ORIGIN_BYTES, VP_HW_ORIGIN_BYTES);
+        vp_read_text(reader, origins + (size_t)i * VP_HW_ORIGIN_BYTES, VP_HW_ORIGIN_BYTES);
     }
     if (!reader->failed) {
         status = read_objects(reader, origins, n_origins, where, machine, error);
@@ -248,7 +235,7 @@ vp_status_t vp_facts_topology(vp_hardware_t *machine, const char *name, char **t
     if (status != VP_OK) {
         return status;
     }
-    text = json_dumps(json, JSON_COMPACT);
+    text = vp_json_print(json, JSON_COMPACT);
     json_decref(json);
     if (text == NULL) {
         return vp_error_no_memory(error, "a topology file");

@@ -93,15 +93,12 @@ bool vp_job_member_read(const void *data, size_t n_bytes, vp_job_member_t *membe
     vp_job_member_t it = {0};
     vp_reader_t reader;
     bool is_known;
-    char *refusal;
 
     vp_reader_init(&reader, data, n_bytes);
     is_known = vp_read_u8(&reader) == MEMBER_VERSION;
     it.host = vp_read_u64(&reader);
     it.gpu = vp_read_u32(&reader);
-    refusal = vp_read_string(&reader, sizeof(it.refusal) - 1);
-    (void)snprintf(it.refusal, sizeof(it.refusal), "%s", refusal == NULL ? "" : refusal);
-    free(refusal);
+    vp_read_text(&reader, it.refusal, sizeof(it.refusal));
     it.hash = vp_read_u64(&reader);
     it.n_facts = vp_read_u32(&reader);
     it.facts = (const uint8_t *)data + reader.position;

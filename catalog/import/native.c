@@ -16,6 +16,7 @@
 #include "catalog/import/native_writer.h"
 #include "catalog/import/nic_place.h"
 #include "catalog/import/pcie.h"
+#include "catalog/json_read.h"
 #include "catalog/model.h"
 
 /* Not of the source: stated as assumptions in the file's "about". */
@@ -431,6 +432,16 @@ static vp_status_t fill(vp_native_writer_t *writer, json_t *switches, char *gpu_
     return status;
 }
 
+static json_t *contention_profiles(void)
+{
+    static const char text[] = VP_IMPORT_CONTENTION;
+    vp_json_document_t document;
+
+    return vp_json_open(&document, "contention", text, sizeof(text) - 1, NULL) == VP_OK
+               ? document.root
+               : NULL;
+}
+
 vp_status_t vp_hardware_topology(vp_hardware_t *machine, const char *name, json_t **json_p,
                                  vp_error_t *error)
 {
@@ -459,11 +470,13 @@ vp_status_t vp_hardware_topology(vp_hardware_t *machine, const char *name, json_
     vp_native_set(&writer, root, "nics", writer.nics);
     vp_native_set(&writer, root, "links", writer.links);
     vp_native_set(&writer, root, "paths", writer.paths);
-    vp_native_set(&writer, root, "nic_pairs", json_string(vp_native_pairing(&writer)));
+    if (status == VP_OK) {
+        vp_native_set(&writer, root, "nic_pairs", json_string(vp_native_pairing(&writer)));
+    }
     vp_native_set(&writer, root, "transports",
                   json_pack("{s:o, s:o, s:o}", "hardware", writer.hardware, "emulated",
                             writer.emulated, "local", writer.local));
-    vp_native_set(&writer, root, "contention", json_loads(VP_IMPORT_CONTENTION, 0, NULL));
+    vp_native_set(&writer, root, "contention", contention_profiles());
     free(writer.is_used);
     free(writer.rails);
     if (status == VP_OK && writer.has_failed) {

@@ -12,6 +12,11 @@ robust_tests = \
 	test/robust/test_sweep_catalog \
 	test/robust/test_sweep_scheduler \
 	test/robust/test_sweep_sim
+if VP_WITH_LIBXML2
+if VP_WITH_HWLOC
+robust_tests += test/robust/test_sweep_import
+endif
+endif
 check_PROGRAMS += $(robust_tests)
 TESTS += $(robust_tests)
 
@@ -33,4 +38,13 @@ test_robust_test_sweep_sim_SOURCES = test/robust/test_sweep_sim.c test/sim/model
 test_robust_test_sweep_sim_CPPFLAGS = $(robust_cppflags)
 test_robust_test_sweep_sim_LDFLAGS = $(robust_ldflags)
 test_robust_test_sweep_sim_LDADD = $(SIM_TEST_LIBS)
+
+test_robust_test_sweep_import_SOURCES = test/robust/test_sweep_import.c test/import/samples.c \
+	test/import/samples.h $(robust_helpers) $(robust_jansson)
+test_robust_test_sweep_import_CPPFLAGS = $(robust_cppflags) \
+	-DVP_TEST_IMPORT_DIR='"$(abs_top_srcdir)/test/import"'
+test_robust_test_sweep_import_LDFLAGS = $(robust_ldflags)
+test_robust_test_sweep_import_LDADD = catalog/import/libvp_import.la \
+	catalog/libvp_catalog_build.la catalog/libvp_catalog.la base/libvp_base.la $(JANSSON_LIBS) \
+	$(CHECK_LIBS)
 endif

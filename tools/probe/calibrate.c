@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "catalog/json_write.h"
 #include "catalog/topology.h"
 
 enum { MAX_NAME = 2 * VP_MAX_NAME_BYTES };
@@ -299,7 +300,7 @@ static vp_status_t calibrate(json_t *root, const char *set, const vp_probe_findi
     }
     if (add_set(findings, root, set) &&
         (findings->contention == NULL || add_contention(findings, root, set))) {
-        text = json_dumps(root, JSON_INDENT(2));
+        text = vp_json_print(root, JSON_INDENT(2));
     }
     json_decref(root);
     if (text == NULL) {
