@@ -10,8 +10,15 @@
 #include "base/hash.h"
 #include "catalog/content.h"
 
-/* Header: magic, version (4), length of the file (8), checksum of all that follows it (8). */
-enum { MAGIC_BYTES = 8, CHECKED_BEGIN = MAGIC_BYTES + 4 + 8 + 8 };
+/*
+ * Header: magic, version (4), length of the file (8), checksum of all that follows it (8). Then
+ * fingerprint, build time and search steps, and the contents.
+ */
+enum {
+    MAGIC_BYTES = 8,
+    CHECKED_BEGIN = MAGIC_BYTES + 4 + 8 + 8,
+    CONTENT_BEGIN = CHECKED_BEGIN + 3 * 8
+};
 
 #define REBUILD "; build it again with `variopath catalog build`"
 
@@ -121,8 +128,13 @@ static vp_status_t inconsistent(const char *where, const char *why, vp_error_t *
                         why);
 }
 
-/* Does the decoded catalog keep every invariant, and is it the one that was sealed? */
-static vp_status_t verify(vp_catalog_t *catalog, const char *where, vp_error_t *error)
+/*
+ * Does the decoded catalog keep every invariant, and is it the one that was sealed? `content_hash`
+ * is of the bytes that were read: lists in another order make the same catalog, which has one
+ * encoding.
+ */
+static vp_status_t verify(vp_catalog_t *catalog, uint64_t content_hash, const char *where,
+                          vp_error_t *error)
 {
     uint64_t fingerprint = catalog->fingerprint;
     vp_error_t cause = {.status = VP_OK};
@@ -137,7 +149,7 @@ static vp_status_t verify(vp_catalog_t *catalog, const char *where, vp_error_t *
     if (status != VP_OK) {
         return vp_error_set(error, status, "%s: %s", where, cause.text);
     }
-    if (catalog->fingerprint != fingerprint) {
+    if (catalog->fingerprint != fingerprint || content_hash != fingerprint) {
         return inconsistent(where, "its fingerprint is not that of its contents", error);
     }
     return VP_OK;
@@ -158,7 +170,8 @@ static vp_status_t decode_checked(vp_reader_t *reader, const char *where, vp_cat
     if (vp_reader_left(reader) != 0) {
         return inconsistent(where, "something follows its last family", error);
     }
-    return verify(catalog, where, error);
+    return verify(catalog, vp_hash64(reader->data + CONTENT_BEGIN, reader->n_bytes - CONTENT_BEGIN),
+                  where, error);
 }
 
 vp_status_t vp_catalog_decode(const void *data, size_t n_bytes, const char *where,

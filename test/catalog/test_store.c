@@ -313,6 +313,30 @@ START_TEST(other_encodings_are_refused)
 }
 END_TEST
 
+/* Nor may its fingerprint be kept: two words of a list in the other order are the same machine. */
+START_TEST(lists_in_another_order_are_refused)
+{
+    vp_error_t error = {.text = ""};
+    size_t n_bytes = 0;
+    uint8_t *data = encode_topology("+r5080-bf3", &n_bytes);
+    size_t at;
+
+    for (at = AT_CONTENT; at + 8 <= n_bytes; at++) {
+        uint8_t words[8];
+
+        memcpy(words, data + at, 8);
+        memcpy(data + at, words + 4, 4);
+        memcpy(data + at + 4, words, 4);
+        if (memcmp(words, data + at, 8) != 0) {
+            reseal(data, n_bytes, false);
+            ck_assert_msg(decode(data, n_bytes, &error) == VP_ERR_BAD_INPUT, "byte %zu", at);
+        }
+        memcpy(data + at, words, 8);
+    }
+    free(data);
+}
+END_TEST
+
 START_TEST(fingerprint_covers_contents_not_build_facts)
 {
     vp_error_t error;
@@ -527,6 +551,7 @@ int main(void)
     tcase_add_test(cases, files_of_equal_nodes_are_small);
     tcase_add_loop_test(cases, expansion_is_bounded, 0, 4);
     tcase_add_loop_test(cases, other_encodings_are_refused, 0, 2);
+    tcase_add_test(cases, lists_in_another_order_are_refused);
     tcase_add_test(cases, fingerprint_covers_contents_not_build_facts);
     tcase_add_loop_test(cases, every_corrupted_byte_is_refused, 0, N_DAMAGED);
     tcase_add_loop_test(cases, every_truncation_is_refused, 0, N_DAMAGED);

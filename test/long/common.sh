@@ -34,7 +34,6 @@ nested_check() {
     echo "$name: $(tail -n 1 summary.txt)"
     if [ "${counts#* }" != 0 ]; then
         cat summary.txt
-        sed -n 's/^FAILED: //p' summary.txt | while IFS= read -r log; do tail -n 40 "$log"; done
         tail -n 30 check.log
     fi
 }
