@@ -76,9 +76,8 @@ void vp_engine_report_text(const vp_engine_t *engine, uint32_t rank, char *text,
     }
 }
 
-/* "lane 5, rank 2 to rank 3 over pcie > pcie" */
-static void lane_text(const vp_engine_t *engine, const vp_lane_t *lane, uint32_t index, char *text,
-                      size_t n_bytes)
+void vp_engine_lane_text(const vp_engine_t *engine, const vp_lane_t *lane, uint32_t index,
+                         char *text, size_t n_bytes)
 {
     const vp_instance_t *instance = &engine->model->instances[lane->instance];
 
@@ -95,7 +94,7 @@ void vp_engine_trouble_text(const vp_engine_t *engine, const vp_trouble_t *troub
     char lane[96] = "";
 
     if (trouble->lane < plan->n_lanes) {
-        lane_text(engine, &plan->lanes[trouble->lane], trouble->lane, lane, sizeof(lane));
+        vp_engine_lane_text(engine, &plan->lanes[trouble->lane], trouble->lane, lane, sizeof(lane));
     }
     if (trouble->cause == VP_CAUSE_LANE && lane[0] != '\0') {
         (void)snprintf(text, n_bytes, "%s: %s", lane, status);

@@ -61,6 +61,8 @@ vp_status_t vp_engine_create(const vp_catalog_t *catalog, vp_lanes_t *lanes,
     engine->counters = counters;
     engine->rank = surroundings->rank;
     engine->n_ranks = surroundings->n_ranks;
+    engine->dump.rank = engine->rank;
+    engine->dump.name = options->name == NULL ? "" : options->name;
     status = fill_engine(engine, catalog, topology_rank, peer_key, error);
     if (status != VP_OK) {
         vp_engine_destroy(engine);
@@ -231,6 +233,10 @@ vp_status_t vp_engine_alltoallv(vp_engine_t *engine, const vp_call_t *call, vp_o
     vp_status_t status = VP_OK;
 
     engine->n_calls++;
+    engine->dump.number = engine->n_calls;
+    vp_dump_step(engine->options.dump, &engine->dump,
+                 engine->state == VP_ENGINE_NEW ? VP_STEP_SETUP : VP_STEP_OPENING);
+    vp_dump_enter(engine->options.dump, &engine->dump);
     if (engine->state == VP_ENGINE_NEW) {
         status = vp_engine_setup(engine, error);
     }
@@ -245,6 +251,7 @@ vp_status_t vp_engine_alltoallv(vp_engine_t *engine, const vp_call_t *call, vp_o
         vp_engine_decline(engine, engine->n_ranks, "an earlier call failed: %s",
                           vp_status_text((int)status));
     }
+    vp_dump_leave(engine->options.dump, &engine->dump);
     vp_trace_call(engine, &work, status);
     if (!work.is_cached) {
         vp_program_destroy(work.program);

@@ -31,6 +31,7 @@
 #include "base/status.h"
 #include "catalog/model.h"
 #include "coll_variopath/device.h"
+#include "coll_variopath/dump.h"
 #include "coll_variopath/lanes.h"
 #include "coll_variopath/surroundings.h"
 #include "scheduler/schedule.h"
@@ -70,7 +71,8 @@ typedef struct vp_engine_options {
     const char *trace;
     bool trace_chrome;      /* events of the Chrome trace format instead of lines */
     uint32_t trace_process; /* the number of this process in them; 0 opens the array */
-    const char *name;       /* of the communicator, for the trace; NULL: "". Borrowed */
+    const char *name;       /* of the communicator, for people; NULL: "". Borrowed */
+    vp_dump_t *dump;        /* who is told what a call waits for; NULL: nobody. Borrowed */
     const vp_log_t *log;    /* borrowed; NULL: silent */
 } vp_engine_options_t;
 

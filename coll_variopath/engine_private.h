@@ -95,6 +95,7 @@ struct vp_engine {
     bool devices;       /* some rank had a CUDA driver at the first call */
     bool carry_devices; /* and the lanes of every rank move device memory */
     uint64_t n_calls;
+    vp_dump_call_t dump; /* the call that runs */
 
     /* Made by setup. */
     uint32_t *link_begin; /* [n_ranks + 1] links to each peer, into links */
@@ -183,6 +184,9 @@ vp_status_t vp_engine_agree(vp_engine_t *engine, const vp_report_t *mine, uint32
                             vp_error_t *error) VP_MUST_CHECK;
 /* Text of such a report: "rank 3 to rank 5 over nic0 > nic1: a transport failed". */
 void vp_engine_report_text(const vp_engine_t *engine, uint32_t rank, char *text, size_t n_bytes);
+/* Text of a lane: "lane 5, rank 2 to rank 3 over nic0 > nic1". */
+void vp_engine_lane_text(const vp_engine_t *engine, const vp_lane_t *lane, uint32_t index,
+                         char *text, size_t n_bytes);
 /* Text of a trouble: "lane 5, rank 2 to rank 3 over nic0 > nic1: timed out". */
 void vp_engine_trouble_text(const vp_engine_t *engine, const vp_trouble_t *trouble,
                             const vp_plan_t *plan, char *text, size_t n_bytes);

@@ -167,6 +167,7 @@ static vp_status_t exchange_openings(vp_engine_t *engine, vp_work_t *work, summa
         vp_windows_register(engine, work);
     }
     opening = own_opening(engine, work);
+    vp_dump_step(engine->options.dump, &engine->dump, VP_STEP_OPENING);
     vp_opening_encode(&opening, engine->send_wire);
     status = vp_engine_allgather(engine, engine->send_wire, engine->receive_wire, VP_OPENING_BYTES,
                                  error);
@@ -183,6 +184,7 @@ static vp_status_t exchange_rows(vp_engine_t *engine, uint32_t stride, vp_error_
     uint32_t rank, peer, n = engine->n_ranks;
     vp_status_t status;
 
+    vp_dump_step(engine->options.dump, &engine->dump, VP_STEP_COUNTS);
     memset(engine->send_wire, 0, stride);
     vp_row_encode(engine->row, n, engine->send_wire);
     status = vp_engine_allgather(engine, engine->send_wire, engine->receive_wire, stride, error);
@@ -223,6 +225,7 @@ static vp_status_t exchange_pairs(vp_engine_t *engine, const vp_work_t *work, vp
     uint32_t peer;
     vp_status_t status;
 
+    vp_dump_step(engine->options.dump, &engine->dump, VP_STEP_PLACES);
     for (peer = 0; peer < engine->n_ranks; peer++) {
         vp_pair_t *pair = &engine->told[peer];
 

@@ -460,6 +460,7 @@ void vp_execute(vp_engine_t *engine, vp_work_t *work, vp_trouble_t *trouble_p, v
 {
     vp_run_t run = {.engine = engine, .work = work, .program = work->program, .error = own};
 
+    vp_dump_step(engine->options.dump, &engine->dump, VP_STEP_LANES);
     begin_run(&run);
     start_self(&run);
     if (run.program->sync == VP_SYNC_BARRIER) {

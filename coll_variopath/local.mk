@@ -9,6 +9,7 @@ coll_variopath_libvp_engine_la_SOURCES = \
 	coll_variopath/device.c coll_variopath/device.h \
 	coll_variopath/device_copy.c coll_variopath/device_driver.h \
 	coll_variopath/device_place.c coll_variopath/device_place.h \
+	coll_variopath/dump.c coll_variopath/dump.h \
 	coll_variopath/engine.c coll_variopath/engine.h \
 	coll_variopath/engine_private.h \
 	coll_variopath/exchange.c \

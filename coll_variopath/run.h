@@ -70,9 +70,14 @@ typedef struct vp_run {
     bool met[2][VP_MAX_ROUNDS]; /* what came for this meeting, and for the next */
     bool alone;                 /* somebody does not answer: nobody is waited for any more */
     uint64_t last_ns;           /* when something happened last */
+    bool meets;                 /* all own lanes are done and others are met: */
+    uint32_t meets_rank;        /* the one that is waited for */
     unsigned spin;
     unsigned n_idle;
 } vp_run_t;
+
+/* dump.c: describes what the run waits for, if somebody wants to know now. */
+void vp_dump_run(vp_run_t *run);
 
 /* signals.c */
 void vp_run_note(vp_run_t *run, const vp_trouble_t *trouble);

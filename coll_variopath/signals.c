@@ -157,6 +157,7 @@ void vp_run_advance(vp_run_t *run)
         run->n_idle = 0;
         run->last_ns = vp_clock_ns();
     } else if (++run->n_idle > YIELD_AFTER) {
+        vp_dump_run(run);
         (void)sched_yield();
     }
 }
@@ -219,14 +220,17 @@ void vp_run_meet(vp_run_t *run)
         uint32_t distance = UINT32_C(1) << round;
 
         send(run, (rank + distance) % n, VP_SIGNAL_MEET, run->meeting, round);
+        run->meets = true;
+        run->meets_rank = (rank + n - distance) % n;
         while (!met[round] && !run->alone) {
             if (vp_run_is_late(run, true)) {
-                vp_run_note_wait(run, VP_CAUSE_MEET, (rank + n - distance) % n, VP_ERR_TIMEOUT);
+                vp_run_note_wait(run, VP_CAUSE_MEET, run->meets_rank, VP_ERR_TIMEOUT);
             } else {
                 vp_run_advance(run);
             }
         }
     }
+    run->meets = false;
     memset(met, 0, sizeof(run->met[0]));
     run->meeting++;
 }

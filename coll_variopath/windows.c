@@ -324,6 +324,7 @@ vp_status_t vp_windows_exchange(vp_engine_t *engine, vp_work_t *work, vp_error_t
         remember_told(engine, work);
         memcpy(mine, engine->told_keys, engine->told_keys_bytes);
     }
+    vp_dump_step(engine->options.dump, &engine->dump, VP_STEP_KEYS);
     status = vp_engine_allgather(engine, mine, work->keys, work->keys_stride, error);
     if (status != VP_OK) {
         return status;

@@ -31,6 +31,7 @@ vp_component_t mca_coll_variopath_component = {
             .collm_comm_query = vp_module_query,
         },
     .output = -1,
+    .dump = {.lock = PTHREAD_MUTEX_INITIALIZER},
 };
 
 static void write_log(void *context, vp_log_level_t level, const char *line)
@@ -88,20 +89,35 @@ static int component_open(void)
     return OMPI_SUCCESS;
 }
 
+static uint64_t sum_bytes(const vp_counters_t *counters)
+{
+    uint64_t n_bytes = 0;
+    int kind;
+
+    for (kind = 0; kind < (int)VP_N_PATH_KINDS; kind++) {
+        n_bytes += counters->sent_bytes[kind];
+    }
+    return n_bytes;
+}
+
 /* What this process's calls came to, against what was predicted for them. */
 static void summarize(const vp_component_t *component)
 {
     const vp_counters_t *counters = &component->counters;
+    double took_ns = (double)counters->execution_ns, stock_ns = (double)counters->pairwise_ns;
 
-    opal_output(0,
-                "coll:variopath: rank 0: %llu calls carried, %llu staged, %llu passed on; carried "
-                "ones took %.3f ms (%.3f predicted, pairwise exchange: %.3f predicted), exchange "
-                "and planning %.3f ms, %llu of them with a kept plan",
-                (unsigned long long)counters->n_carried, (unsigned long long)counters->n_staged,
-                (unsigned long long)counters->n_passed_on, (double)counters->execution_ns / 1e6,
-                (double)counters->predicted_ns / 1e6, (double)counters->pairwise_ns / 1e6,
-                (double)(counters->exchange_ns + counters->planning_ns) / 1e6,
-                (unsigned long long)counters->n_cache_hits);
+    opal_output(
+        0,
+        "coll:variopath: rank 0: %llu calls carried, %llu staged, %llu passed on; %llu bytes "
+        "put; carried calls took %.3f ms, predicted %.3f, and %.3f (%.2f times as long) for "
+        "the stock pairwise exchange; exchange and planning %.3f ms, %llu calls with a kept "
+        "plan",
+        (unsigned long long)counters->n_carried, (unsigned long long)counters->n_staged,
+        (unsigned long long)counters->n_passed_on, (unsigned long long)sum_bytes(counters),
+        took_ns / 1e6, (double)counters->predicted_ns / 1e6, stock_ns / 1e6,
+        0 == counters->execution_ns ? 0.0 : stock_ns / took_ns,
+        (double)(counters->exchange_ns + counters->planning_ns) / 1e6,
+        (unsigned long long)counters->n_cache_hits);
 }
 
 static int component_close(void)
@@ -115,6 +131,7 @@ static int component_close(void)
     if (component->params.summary && component->started && 0 == component->rank) {
         summarize(component);
     }
+    vp_watch_close();
     vp_request_close();
     vp_process_close();
     vp_discover_close();
@@ -145,5 +162,6 @@ static int component_init_query(bool progress_threads, bool mpi_threads)
     mca_coll_variopath_component.started = true;
     mca_coll_variopath_component.rank = (unsigned)ompi_proc_local()->super.proc_name.vpid;
     name_trace(&mca_coll_variopath_component);
+    vp_watch_open(&mca_coll_variopath_component);
     return OMPI_SUCCESS;
 }

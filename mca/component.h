@@ -5,6 +5,7 @@
  *   component.c   the component structure, register, open, close
  *   params.c      parameters        counters.c  performance variables
  *   version.c     does the running Open MPI match?
+ *   watch.c       a signal, and a time of silence, ask what calls wait for
  *   widen.c       the literal `--mca coll variopath`
  *   process.c     per process: catalog, lanes, finalization
  *   module.c      per communicator: query, enable, disable, saved functions
@@ -67,6 +68,8 @@ typedef struct vp_params {
     char *trace;
     char *trace_format;
     bool summary;
+    int dump_signal;
+    unsigned int dump_ms;
     unsigned int min_bytes;
     unsigned int cache_plans;
     unsigned int timeout_ms;
@@ -93,6 +96,7 @@ typedef struct vp_component {
     unsigned rank; /* in MPI_COMM_WORLD */
     int output;    /* stream of coll_variopath_verbose */
     vp_log_t log;
+    vp_dump_t dump;
     char *trace; /* file of this process, NULL: off */
 } vp_component_t;
 
@@ -174,6 +178,11 @@ int vp_counters_register(vp_component_t *component);
 /* version.c: true when the running Open MPI has the layouts this was built for; says so otherwise.
  */
 bool vp_version_matches(void);
+
+/* watch.c: between MPI's initialization and the end; whom engines tell, NULL: nobody. */
+void vp_watch_open(vp_component_t *component);
+void vp_watch_close(void);
+vp_dump_t *vp_watch_dump(void);
 
 /* widen.c: brings in the other coll components when only this one was asked for. */
 int vp_widen(void);

@@ -27,6 +27,7 @@ mca_mca_coll_variopath_la_SOURCES = \
 	mca/stage.c \
 	mca/transfer.c mca/transfer.h \
 	mca/version.c \
+	mca/watch.c \
 	mca/widen.c
 mca_mca_coll_variopath_la_CPPFLAGS = -I$(top_srcdir) -I$(top_builddir) $(OMPI_CPPFLAGS) \
 	-DVP_HELP_DIR=\"$(pkgdatadir)\" \

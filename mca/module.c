@@ -379,6 +379,7 @@ static vp_status_t create_engine(vp_strand_t *strand, const void *buffer, vp_pci
         .trace_chrome = 0 == strcmp(params->trace_format, "chrome"),
         .trace_process = component->rank,
         .name = module->comm->c_name,
+        .dump = vp_watch_dump(),
         .log = &component->log,
     };
     const vp_catalog_t *catalog;
@@ -408,10 +409,14 @@ int vp_strand_prepare(vp_strand_t *strand, const void *buffer)
     vp_pci_t *pci;
     vp_status_t status;
     vp_error_t error;
+    vp_dump_call_t dump = {
+        .name = comm->c_name, .rank = (uint32_t)ompi_comm_rank(comm), .number = 1};
 
     if (NULL != strand->engine) {
         return OMPI_SUCCESS;
     }
+    vp_dump_step(vp_watch_dump(), &dump, VP_STEP_SETUP);
+    vp_dump_enter(vp_watch_dump(), &dump);
     topology_rank = calloc(n_ranks, sizeof(*topology_rank));
     peer_key = calloc(n_ranks, sizeof(*peer_key));
     pci = calloc(n_ranks, sizeof(*pci));
@@ -420,6 +425,7 @@ int vp_strand_prepare(vp_strand_t *strand, const void *buffer)
     } else {
         status = create_engine(strand, buffer, pci, topology_rank, peer_key, &error);
     }
+    vp_dump_leave(vp_watch_dump(), &dump);
     free(topology_rank);
     free(peer_key);
     free(pci);

@@ -91,6 +91,14 @@ static int register_user_level(vp_component_t *component)
              "At the end, one line of MPI_COMM_WORLD's rank 0: its calls, and the time of those "
              "carried beside what was predicted for them and for the pairwise exchange "
              "(default: false)");
+    REGISTER(
+        "dump_signal", INT, 3, dump_signal,
+        "Number of a signal on which a process tells on stderr what its calls wait for: lanes, "
+        "peers, paths, bytes outstanding. The handler only counts, progress writes; a signal "
+        "that the program handles itself is left to it. 0: none (default: 0)");
+    REGISTER("dump_ms", UNSIGNED_INT, 3, dump_ms,
+             "Tell the same of a call in which nothing has happened for this many ms, and again "
+             "each time that so much has passed; 0: never (default: 0)");
     return code;
 }
 

@@ -6,6 +6,7 @@ if VP_WITH_UCX
 engine_tests = \
 	test/engine/test_device_verdict \
 	test/engine/test_engine \
+	test/engine/test_engine_dump \
 	test/engine/test_engine_exchange \
 	test/engine/test_engine_fake \
 	test/engine/test_engine_faults \
@@ -73,6 +74,11 @@ test_engine_test_engine_exchange_SOURCES = test/engine/test_engine_exchange.c \
 	$(engine_test_helpers) $(engine_test_rotations) $(engine_test_lanes)
 test_engine_test_engine_exchange_CPPFLAGS = $(engine_test_cppflags)
 test_engine_test_engine_exchange_LDADD = $(engine_test_ldadd) $(CHECK_LIBS)
+
+test_engine_test_engine_dump_SOURCES = test/engine/test_engine_dump.c \
+	$(engine_test_helpers) $(engine_test_rotations) $(engine_test_lanes)
+test_engine_test_engine_dump_CPPFLAGS = $(engine_test_cppflags)
+test_engine_test_engine_dump_LDADD = $(engine_test_ldadd) $(CHECK_LIBS)
 
 test_engine_test_engine_kills_SOURCES = test/engine/test_engine_kills.c $(engine_test_helpers) \
 	test/engine/planner_real.c
