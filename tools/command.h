@@ -24,6 +24,7 @@ extern const vp_command_t vp_command_plan;
 extern const vp_command_t vp_command_probe;
 extern const vp_command_t vp_command_simulate;
 extern const vp_command_t vp_command_topology;
+extern const vp_command_t vp_command_trace;
 
 /* Prints "variopath: TEXT" to stderr and returns the exit code of the status. */
 int vp_command_fail(const vp_error_t *error);

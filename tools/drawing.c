@@ -107,6 +107,29 @@ void vp_drawing_time_axis(vp_drawing_t *svg, double top, uint64_t time_ns)
     svg->y += 24;
 }
 
+const char *vp_drawing_kind_colour(vp_path_kind_t kind)
+{
+    static const char *const colours[VP_N_PATH_KINDS] = {"#4477aa", "#228833", "#ccbb44", "#ccbb44",
+                                                         "#ee8866", "#aa3377", "#888888"};
+
+    return colours[kind];
+}
+
+void vp_drawing_kinds(vp_drawing_t *svg, const char *note)
+{
+    int kind;
+
+    for (kind = 0; kind < VP_N_PATH_KINDS; kind++) {
+        double x = VP_DRAWING_LEFT + 80.0 * kind;
+
+        vp_drawing_rect(svg, x, svg->y, 12, 10, vp_drawing_kind_colour((vp_path_kind_t)kind));
+        vp_drawing_text(svg, x + 16, svg->y + 9, "start", VP_DRAWING_TEXT,
+                        vp_path_kind_text((vp_path_kind_t)kind));
+    }
+    vp_drawing_text(svg, VP_DRAWING_LEFT + 80.0 * kind, svg->y + 9, "start", VP_DRAWING_TEXT, note);
+    svg->y += 16;
+}
+
 vp_status_t vp_drawing_write(const vp_drawing_t *svg, const char *path, vp_error_t *error)
 {
     vp_drawing_t page = VP_DRAWING_INIT;

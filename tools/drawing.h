@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "base/status.h"
+#include "catalog/model.h"
 
 /* Columns of every part: labels up to LEFT, a plot of PLOT pixels, notes behind it. */
 enum {
@@ -43,6 +44,9 @@ void vp_drawing_heading(vp_drawing_t *svg, const char *text);
 uint64_t vp_drawing_tick(uint64_t span);
 /* Times 0 .. time_ns below a plot that began at `top` and ends at svg->y, which moves on. */
 void vp_drawing_time_axis(vp_drawing_t *svg, double top, uint64_t time_ns);
+/* Kinds of paths have the same colours everywhere; the legend ends in a note. */
+const char *vp_drawing_kind_colour(vp_path_kind_t kind);
+void vp_drawing_kinds(vp_drawing_t *svg, const char *note);
 vp_status_t vp_drawing_write(const vp_drawing_t *svg, const char *path,
                              vp_error_t *error) VP_MUST_CHECK;
 void vp_drawing_release(vp_drawing_t *svg);

@@ -7,7 +7,10 @@ tools_libvp_tools_la_SOURCES = \
 	tools/manual.c tools/manual.h \
 	tools/manual_page.c \
 	tools/options.c tools/options.h \
-	tools/terminal.c tools/terminal.h
+	tools/terminal.c tools/terminal.h \
+	tools/trace_read.c tools/trace_read.h \
+	tools/trace_report.c tools/trace_report.h \
+	tools/trace_svg.c
 tools_libvp_tools_la_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
 
 bin_PROGRAMS += variopath
@@ -20,6 +23,7 @@ variopath_SOURCES = \
 	tools/cmd_probe.c \
 	tools/cmd_simulate.c \
 	tools/cmd_topology.c \
+	tools/cmd_trace.c \
 	tools/demand_file.c tools/demand_file.h \
 	tools/exact.c tools/exact.h \
 	tools/main.c \
@@ -55,7 +59,8 @@ variopath_pages = \
 	tools/man/variopath-plan.1 \
 	tools/man/variopath-probe.1 \
 	tools/man/variopath-simulate.1 \
-	tools/man/variopath-topology.1
+	tools/man/variopath-topology.1 \
+	tools/man/variopath-trace.1
 nodist_man_MANS = $(variopath_pages)
 $(variopath_pages): variopath$(EXEEXT)
 	$(AM_V_GEN)$(MKDIR_P) tools/man && \

@@ -36,9 +36,6 @@ typedef struct lanes {
     double line_height;
 } lanes_t;
 
-static const char *const kind_colours[VP_N_PATH_KINDS] = {
-    "#4477aa", "#228833", "#ccbb44", "#ccbb44", "#ee8866", "#aa3377", "#888888"};
-
 static int compare_boxes(const void *a, const void *b)
 {
     const box_t *left = a;
@@ -173,7 +170,8 @@ static void draw_box(vp_drawing_t *svg, const lanes_t *lanes, const box_t *box, 
     vp_drawing_put(svg,
                    "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"%s\" "
                    "stroke=\"white\" stroke-width=\"0.5\">",
-                   x, y, width, lanes->line_height - 1, kind_colours[kind_of(machine, box->flow)]);
+                   x, y, width, lanes->line_height - 1,
+                   vp_drawing_kind_colour(kind_of(machine, box->flow)));
     put_title(svg, machine, box);
     label_box(svg, lanes, box->flow, x, y, width);
 }
@@ -269,22 +267,6 @@ static vp_status_t draw_strips(vp_drawing_t *svg, const lanes_t *lanes, vp_error
     return VP_OK;
 }
 
-static void draw_kinds(vp_drawing_t *svg)
-{
-    int kind;
-
-    for (kind = 0; kind < VP_N_PATH_KINDS; kind++) {
-        double x = VP_DRAWING_LEFT + 80.0 * kind;
-
-        vp_drawing_rect(svg, x, svg->y, 12, 10, kind_colours[kind]);
-        vp_drawing_text(svg, x + 16, svg->y + 9, "start", VP_DRAWING_TEXT,
-                        vp_path_kind_text((vp_path_kind_t)kind));
-    }
-    vp_drawing_text(svg, VP_DRAWING_LEFT + 80.0 * kind, svg->y + 9, "start", VP_DRAWING_TEXT,
-                    "labels: activation or step:destination, or the destination alone");
-    svg->y += 16;
-}
-
 static void label_rows(vp_drawing_t *svg, const lanes_t *lanes, double row)
 {
     char text[32];
@@ -308,7 +290,7 @@ static vp_status_t draw(vp_drawing_t *svg, lanes_t *lanes, vp_error_t *error)
     lanes->line_height = lanes->n_rows * n_lines <= 48 ? HIGH : LOW;
     row = lanes->line_height * n_lines + 2;
     if (is_boxes) {
-        draw_kinds(svg);
+        vp_drawing_kinds(svg, "labels: activation or step:destination, or the destination alone");
     } else {
         vp_drawing_text(svg, VP_DRAWING_LEFT, svg->y + 9, "start", VP_DRAWING_TEXT,
                         "number of messages under way: the darker, the more");

@@ -67,6 +67,17 @@ check "trace: one line per call" equal "$(wc -l <"$work/trace.3")" 6
 check "trace: every line is JSON" python3 -c \
     'import json, sys; [json.loads(line) for line in open(sys.argv[1])]' "$work/trace.3"
 
+"$variopath" trace "$work"/trace.? --json >"$work/lines.json" 2>"$output"
+check "trace: summarized" equal "$?$(cat "$output")" 0
+
+# The same run as events: what Perfetto wants of them, and what `variopath trace` makes of them.
+launch 60 4 --mca coll variopath --mca coll_variopath_host 1 --mca coll_variopath_trace "$work/events" \
+    --mca coll_variopath_trace_format chrome "$program" >"$output" 2>&1
+"$variopath" trace "$work"/events.? --json --svg "$work/events.svg" >"$work/events.json" 2>"$output"
+check "events: summarized" equal "$?$(cat "$output")" 0
+cat "$work"/events.? >"$work/all"
+check "events: valid, and the summaries agree" python3 "$srcdir/test/mca/events.py" "$work"
+
 launch 60 4 --mca coll variopath --mca coll_variopath_host 1 "$builddir/test/mca/tools_first" \
     >"$output" 2>&1
 check "MPI_T before MPI_Init: works" equal "$?" 0

@@ -8,9 +8,12 @@ TESTS += \
 	test/tools/manual.sh \
 	test/tools/plan.sh
 
+EXTRA_DIST += test/mca/events.py
+
 if VP_WITH_CHECK
 tools_tests = \
-	test/tools/test_options
+	test/tools/test_options \
+	test/tools/test_trace
 check_PROGRAMS += $(tools_tests)
 TESTS += $(tools_tests)
 tools_test_ldadd = \
@@ -23,4 +26,6 @@ tools_test_ldadd = \
 	$(JANSSON_LIBS) $(CHECK_LIBS)
 test_tools_test_options_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 test_tools_test_options_LDADD = $(tools_test_ldadd)
+test_tools_test_trace_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+test_tools_test_trace_LDADD = $(tools_test_ldadd)
 endif
