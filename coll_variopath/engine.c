@@ -36,7 +36,8 @@ static vp_status_t fill_engine(vp_engine_t *engine, const vp_catalog_t *catalog,
     engine->place = vp_array_new(n, sizeof(*engine->place));
     engine->place_rank = vp_array_new(n, sizeof(*engine->place_rank));
     engine->peer_key = vp_array_new(n, sizeof(*engine->peer_key));
-    if (engine->place == NULL || engine->place_rank == NULL || engine->peer_key == NULL) {
+    if (engine->place == NULL || engine->place_rank == NULL || engine->peer_key == NULL ||
+        !vp_engine_make_records(engine)) {
         return vp_error_no_memory(error, "the engine of a communicator");
     }
     memcpy(engine->peer_key, peer_key, n * sizeof(*peer_key));

@@ -164,7 +164,12 @@ typedef struct vp_work {
 vp_status_t vp_engine_place(vp_engine_t *engine, const vp_catalog_t *catalog,
                             const uint32_t *topology_rank, vp_error_t *error) VP_MUST_CHECK;
 
-/* setup.c: first call on a communicator; leaves the engine ready or declined. */
+/*
+ * setup.c: the memory of a rank's first records, had before it meets others: who
+ * has none could not even tell. False: memory is out.
+ */
+bool vp_engine_make_records(vp_engine_t *engine) __attribute__((warn_unused_result));
+/* First call on a communicator; leaves the engine ready or declined. */
 vp_status_t vp_engine_setup(vp_engine_t *engine, vp_error_t *error) VP_MUST_CHECK;
 void vp_engine_setup_undo(vp_engine_t *engine);
 

@@ -389,24 +389,26 @@ static vp_status_t connect_all(vp_engine_t *engine, const vp_writer_t *addresses
     return status;
 }
 
+bool vp_engine_make_records(vp_engine_t *engine)
+{
+    size_t record_bytes = largest_record(engine->n_ranks);
+
+    engine->send_wire = vp_array_new(record_bytes + (size_t)engine->n_ranks * VP_PAIR_BYTES, 1);
+    engine->receive_wire = vp_array_new(engine->n_ranks, record_bytes);
+    engine->obstacles = vp_array_new(engine->n_ranks, sizeof(*engine->obstacles));
+    return engine->send_wire != NULL && engine->receive_wire != NULL && engine->obstacles != NULL;
+}
+
 vp_status_t vp_engine_setup(vp_engine_t *engine, vp_error_t *error)
 {
     vp_writer_t addresses = VP_WRITER_INIT;
-    size_t record_bytes = largest_record(engine->n_ranks);
     uint8_t *lists = vp_array_new((size_t)engine->n_ranks + 1, MAX_ADDRESS_BYTES);
     uint64_t list_bytes = 0;
     vp_facts_t facts;
     vp_status_t status;
     bool able;
 
-    engine->send_wire = vp_array_new(record_bytes + (size_t)engine->n_ranks * VP_PAIR_BYTES, 1);
-    engine->receive_wire = vp_array_new(engine->n_ranks, record_bytes);
-    engine->obstacles = vp_array_new(engine->n_ranks, sizeof(*engine->obstacles));
-    if (engine->send_wire == NULL || engine->receive_wire == NULL || engine->obstacles == NULL) {
-        free(lists);
-        return vp_error_no_memory(error, "the records of a call");
-    }
-    /* What is allocated here is enough up to the agreement: no rank can drop out in between. */
+    /* With the records that are there no rank can drop out up to the agreement. */
     able = engine->fit == VP_FIT_OK && engine->lanes != NULL && lists != NULL &&
            make_arrays(engine) && write_addresses(engine, &addresses) &&
            addresses.n_bytes <= MAX_ADDRESS_BYTES;

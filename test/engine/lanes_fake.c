@@ -209,7 +209,9 @@ vp_status_t vp_lanes_register(vp_lanes_t *lanes, void *address, size_t n_bytes, 
         return refuse(error, "to register");
     }
     region = vp_array_new(1, sizeof(*region));
-    RANKS_CHECK(region != NULL, "out of memory");
+    if (region == NULL) {
+        return vp_error_no_memory(error, "a region");
+    }
     for (i = 0; i < lanes->n_classes; i++) {
         if (lanes->open[i]) {
             vp_write_u32(&region->keys, i);
@@ -218,6 +220,11 @@ vp_status_t vp_lanes_register(vp_lanes_t *lanes, void *address, size_t n_bytes, 
             vp_write_u64(&region->keys, n_bytes);
             vp_write_u32(&region->keys, lanes_fake.knobs.generation);
         }
+    }
+    if (region->keys.failed) {
+        vp_writer_clear(&region->keys);
+        free(region);
+        return vp_error_no_memory(error, "the keys of a region");
     }
     lanes_fake.open_regions++;
     *region_p = region;
@@ -248,7 +255,9 @@ vp_status_t vp_lanes_open_window(vp_lanes_t *lanes, uint64_t peer_key, uint32_t 
     vp_reader_t reader;
     bool found = false;
 
-    RANKS_CHECK(window != NULL, "out of memory");
+    if (window == NULL) {
+        return vp_error_no_memory(error, "a window");
+    }
     RANKS_CHECK(vp_lanes_connected(lanes, peer_key, source_class, destination_class),
                 "a window before its endpoint");
     vp_reader_init(&reader, keys, n_bytes);
@@ -302,7 +311,9 @@ vp_status_t vp_lanes_put(vp_lanes_t *lanes, vp_window_t *window, const void *loc
         return refuse(error, "a put");
     }
     operation = vp_array_new(1, sizeof(*operation));
-    RANKS_CHECK(operation != NULL, "out of memory");
+    if (operation == NULL) {
+        return vp_error_no_memory(error, "an operation");
+    }
     operation->local = local;
     operation->remote_address = remote_address;
     operation->n_bytes = n_bytes;

@@ -71,7 +71,7 @@ static vp_status_t plan_rotations(const vp_catalog_t *catalog, const uint64_t *d
                                   vp_error_t *error)
 {
     const vp_model_t *model = catalog->model;
-    vp_plan_builder_t *builder;
+    vp_plan_builder_t *builder = NULL;
     uint32_t step, way;
     vp_status_t status;
 

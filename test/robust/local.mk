@@ -17,6 +17,9 @@ if VP_WITH_HWLOC
 robust_tests += test/robust/test_sweep_import
 endif
 endif
+if VP_WITH_UCX
+robust_tests += test/robust/test_sweep_engine test/robust/test_sweep_engine_ucx
+endif
 check_PROGRAMS += $(robust_tests)
 TESTS += $(robust_tests)
 
@@ -47,4 +50,18 @@ test_robust_test_sweep_import_LDFLAGS = $(robust_ldflags)
 test_robust_test_sweep_import_LDADD = catalog/import/libvp_import.la \
 	catalog/libvp_catalog_build.la catalog/libvp_catalog.la base/libvp_base.la $(JANSSON_LIBS) \
 	$(CHECK_LIBS)
+
+test_robust_test_sweep_engine_SOURCES = test/robust/test_sweep_engine.c $(engine_test_helpers) \
+	$(engine_test_rotations) $(engine_test_lanes) $(robust_helpers)
+test_robust_test_sweep_engine_CPPFLAGS = $(engine_test_cppflags) -DVP_TEST_OVER_UCX=0
+test_robust_test_sweep_engine_LDFLAGS = $(robust_ldflags)
+test_robust_test_sweep_engine_LDADD = $(engine_test_ldadd) $(CHECK_LIBS)
+test_robust_test_sweep_engine_ucx_SOURCES = test/robust/test_sweep_engine.c \
+	$(engine_test_helpers) test/engine/planner_real.c $(robust_helpers)
+test_robust_test_sweep_engine_ucx_CPPFLAGS = $(engine_test_cppflags) -DVP_TEST_OVER_UCX=1
+test_robust_test_sweep_engine_ucx_LDFLAGS = $(robust_ldflags)
+test_robust_test_sweep_engine_ucx_LDADD = $(engine_test_ldadd) $(UCX_LIBS) $(CHECK_LIBS)
 endif
+
+EXTRA_DIST += test/robust/robust.sh
+LONG_TESTS += test/robust/robust.sh
