@@ -14,6 +14,7 @@ catalog_libvp_catalog_la_SOURCES = \
 	catalog/order.h \
 	catalog/pci.c catalog/pci.h \
 	catalog/avoid.c catalog/avoid.h \
+	catalog/rescale.c catalog/rescale.h \
 	catalog/restrict.c catalog/restrict.h \
 	catalog/store.c catalog/store.h
 

@@ -213,7 +213,11 @@ static vp_status_t carry(vp_engine_t *engine, vp_work_t *work, vp_error_t *error
 static vp_status_t run_call(vp_engine_t *engine, vp_work_t *work, vp_error_t *error)
 {
     uint64_t start_ns = vp_clock_ns();
-    vp_status_t status = vp_exchange(engine, work, error);
+    vp_status_t status = vp_rates_settle(engine, error);
+
+    if (status == VP_OK) {
+        status = vp_exchange(engine, work, error);
+    }
 
     if (work->outcome.verdict == VP_PASSED_ON && work->any_device) {
         work->outcome.verdict = VP_STAGED;

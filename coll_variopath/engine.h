@@ -45,6 +45,13 @@ typedef enum vp_sync {
     VP_SYNC_AUTO     /* by the plan: deps, but free where activations are mostly overhead */
 } vp_sync_t;
 
+/* What becomes of the rates that lanes are observed to have. */
+typedef enum vp_learn {
+    VP_LEARN_OFF,
+    VP_LEARN_ADVISE, /* one line says where they are not as stated */
+    VP_LEARN_ON      /* all ranks agree on corrections, which further plans use */
+} vp_learn_t;
+
 enum { VP_MAX_CACHED_PLANS = 32 }; /* a bit each in a record */
 
 typedef struct vp_engine_options {
@@ -52,10 +59,11 @@ typedef struct vp_engine_options {
     vp_sync_t sync;
     bool devices; /* a CUDA driver is loaded in this process; true on any rank: calls that are
                      not carried ask every rank for device buffers first */
-    const char *scheduler;     /* a name that vp_schedule_find knows */
-    vp_sharing_t sharing;      /* AUTO: OFF unless `links` or the topology says what is lost */
-    const char *links;         /* contention profile; NULL or "": the one with the name of the
-                                  topology's rates, where it has such. Borrowed */
+    const char *scheduler; /* a name that vp_schedule_find knows */
+    vp_sharing_t sharing;  /* AUTO: OFF unless `links` or the topology says what is lost */
+    const char *links;     /* contention profile; NULL or "": the one with the name of the
+                              topology's rates, where it has such. Borrowed */
+    vp_learn_t learn;
     uint64_t alpha_ns;         /* 0: the topology's */
     uint32_t min_gain_percent; /* pass on when the pairwise exchange is predicted to be
                                   less than this much slower than the plan; 0: always carry */
@@ -110,6 +118,8 @@ typedef struct vp_counters {
     uint64_t key_exchanges; /* calls in which some rank's remote keys changed */
     uint64_t sent_bytes[VP_N_PATH_KINDS]; /* by kind of the instance, own lanes */
     uint64_t self_bytes;
+    uint64_t n_rates_learned;  /* corrections of rates that plans use */
+    uint64_t n_advised;        /* only the first advice of a process is told */
     uint64_t n_traced;         /* calls in the trace */
     uint64_t n_trace_failures; /* only the first one of a process is told */
 } vp_counters_t;

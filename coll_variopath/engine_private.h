@@ -14,6 +14,7 @@
 #include "base/buf.h"
 #include "base/pool.h"
 #include "coll_variopath/engine.h"
+#include "coll_variopath/learn.h"
 #include "coll_variopath/record.h"
 #include "scheduler/plan.h"
 
@@ -106,6 +107,7 @@ struct vp_engine {
     uint64_t *demand;       /* [n_ranks][n_ranks] by place */
     vp_pool_t *pool;        /* memory of planning, for the next call */
     vp_pair_t *pairs;       /* [n_ranks] what each peer told me last */
+    vp_rates_t rates;       /* observed */
     vp_pair_t *told;        /* [n_ranks] what I told each peer last */
     bool places_told;       /* they know it */
     vp_cached_t cache[VP_MAX_CACHED_PLANS];
@@ -246,6 +248,9 @@ void vp_regions_clear(vp_engine_t *engine);
 void vp_losses_add(vp_engine_t *engine, const vp_loss_t *loss);
 /* Collective: what any rank has lost leaves the catalog of all. VP_ERR_NO_MEMORY on all ranks. */
 vp_status_t vp_losses_settle(vp_engine_t *engine, vp_error_t *error) VP_MUST_CHECK;
+
+/* The engine plans with another catalog from now on, which it owns. */
+void vp_engine_adopt(vp_engine_t *engine, vp_catalog_t *catalog);
 
 /* windows.c: the own receive window and those of the peers. */
 void vp_windows_register(vp_engine_t *engine, vp_work_t *work);

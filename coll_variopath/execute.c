@@ -142,6 +142,7 @@ static void count_lane(const vp_run_t *run, const vp_flight_t *flight)
     vp_path_kind_t kind = engine->model->instances[lane->instance].kind;
     uint64_t now_ns = vp_clock_ns();
 
+    vp_rates_observe(engine, run->program, lane, flight->n_bytes, now_ns - flight->start_ns);
     work->sent_bytes += flight->n_bytes;
     work->kind_bytes[kind] += flight->n_bytes;
     vp_counter_add(&engine->counters->n_lanes, 1);

@@ -138,6 +138,15 @@ static vp_status_t tell_losses(vp_engine_t *engine, agreed_t *agreed, bool *more
                                      : status;
 }
 
+void vp_engine_adopt(vp_engine_t *engine, vp_catalog_t *catalog)
+{
+    vp_cache_clear(engine); /* its plans were made of the old one */
+    vp_catalog_destroy(engine->own_catalog);
+    engine->own_catalog = catalog;
+    engine->catalog = catalog;
+    engine->model = catalog->model;
+}
+
 static vp_status_t replace_catalog(vp_engine_t *engine, const agreed_t *agreed, vp_error_t *error)
 {
     vp_avoided_t *avoided = vp_array_new(agreed->n, sizeof(*avoided));
@@ -168,11 +177,7 @@ static vp_status_t replace_catalog(vp_engine_t *engine, const agreed_t *agreed, 
         vp_catalog_destroy(catalog);
         return status;
     }
-    vp_cache_clear(engine); /* its plans name paths of the old catalog */
-    vp_catalog_destroy(engine->own_catalog);
-    engine->own_catalog = catalog;
-    engine->catalog = catalog;
-    engine->model = catalog->model;
+    vp_engine_adopt(engine, catalog);
     return VP_OK;
 }
 

@@ -21,6 +21,7 @@ static size_t largest_record(uint32_t n_ranks)
     size_t n_bytes = VP_ROW_HEAD_BYTES + (size_t)n_ranks * 8;
 
     n_bytes = n_bytes < VP_FACTS_BYTES ? VP_FACTS_BYTES : n_bytes;
+    n_bytes = n_bytes < VP_RATES_BYTES ? VP_RATES_BYTES : n_bytes;
     return n_bytes < VP_LOSSES_BYTES ? VP_LOSSES_BYTES : n_bytes;
 }
 
@@ -93,6 +94,7 @@ static bool make_arrays(vp_engine_t *engine)
     engine->told = vp_array_new(n, sizeof(*engine->told));
     engine->reports = vp_array_new(n, sizeof(*engine->reports));
     engine->checked = vp_array_new(n, sizeof(*engine->checked));
+    vp_rates_start(&engine->rates, engine->model);
     return engine->checked != NULL && engine->openings != NULL && engine->row != NULL &&
            engine->demand != NULL && engine->pool != NULL && engine->pairs != NULL &&
            engine->told != NULL && engine->reports != NULL && make_links(engine);
@@ -142,8 +144,9 @@ static bool write_addresses(const vp_engine_t *engine, vp_writer_t *writer)
 static uint64_t hash_planning(const vp_engine_options_t *options)
 {
     char text[256];
-    int length = snprintf(text, sizeof(text), "%s %d %s", options->scheduler, (int)options->sharing,
-                          options->links == NULL ? "" : options->links);
+    int length =
+        snprintf(text, sizeof(text), "%s %d %d %s", options->scheduler, (int)options->sharing,
+                 (int)options->learn, options->links == NULL ? "" : options->links);
 
     return vp_hash64(text, length < 0                      ? 0
                            : (size_t)length < sizeof(text) ? (size_t)length

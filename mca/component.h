@@ -62,6 +62,7 @@ typedef struct vp_params {
     char *sharing;
     char *links;
     char *sync;
+    char *learn;
     unsigned long long alpha_ns;
     unsigned int min_gain_percent;
     unsigned long long pack_max_bytes;
@@ -172,6 +173,7 @@ const char *vp_params_refusal(const vp_params_t *params, const char **value_p,
                               const char **known_p);
 bool vp_params_overrides(const vp_params_t *params, const char *collective);
 bool vp_params_sharing(const vp_params_t *params, vp_sharing_t *sharing_p);
+bool vp_params_learn(const vp_params_t *params, vp_learn_t *learn_p);
 bool vp_params_sync(const vp_params_t *params, vp_sync_t *sync_p);
 int vp_counters_register(vp_component_t *component);
 

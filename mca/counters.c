@@ -95,6 +95,8 @@ int vp_counters_register(vp_component_t *component)
          "Allocations of device memory that were registered: kept ones are not counted again"},
         {"key_exchanges", MCA_BASE_PVAR_CLASS_COUNTER, &values->key_exchanges,
          "Calls in which remote keys had to be exchanged"},
+        {"rates_learned", MCA_BASE_PVAR_CLASS_COUNTER, &values->n_rates_learned,
+         "Corrections of rates that plans use, as coll_variopath_learn allows"},
         {"bytes_self", MCA_BASE_PVAR_CLASS_AGGREGATE, &values->self_bytes,
          "Bytes that this rank copied to itself"},
     };

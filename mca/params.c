@@ -32,6 +32,7 @@ static void set_defaults(vp_params_t *params)
         .sharing = "auto",
         .links = "",
         .sync = "auto",
+        .learn = "advise",
         .pack_max_bytes = 1ULL << 30,
         .trace = "",
         .trace_format = "lines",
@@ -139,6 +140,12 @@ static int register_tuner_level(vp_component_t *component)
         "Longest put in bytes: a longer lane goes in pieces, up to eight of them under way. 0: "
         "what a path moves in twice an activation's overhead where lanes wait for each other, "
         "no limit otherwise (default: 0)");
+    REGISTER("learn", STRING, 6, learn,
+             "What becomes of the rates that lanes are observed to have: off; advise: once, at the "
+             "16th call of a communicator, all ranks compare them with the topology's, and at "
+             "coll_variopath_verbose 1 a line says which is off by more than a quarter; on: from "
+             "the 4th call on, at powers of two and every 64 calls, all ranks agree on "
+             "corrections, which their plans use from then on (default: advise)");
     REGISTER("overlap", UNSIGNED_INT, 6, overlap_percent,
              "With deps, how long before its end a lane lets the next one start, in percent of "
              "an activation's overhead (default: 400)");
@@ -247,6 +254,23 @@ bool vp_params_sharing(const vp_params_t *params, vp_sharing_t *sharing_p)
     return false;
 }
 
+bool vp_params_learn(const vp_params_t *params, vp_learn_t *learn_p)
+{
+    static const struct {
+        const char *name;
+        vp_learn_t learn;
+    } known[] = {{"off", VP_LEARN_OFF}, {"advise", VP_LEARN_ADVISE}, {"on", VP_LEARN_ON}};
+    size_t i;
+
+    for (i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+        if (0 == strcmp(params->learn, known[i].name)) {
+            *learn_p = known[i].learn;
+            return true;
+        }
+    }
+    return false;
+}
+
 bool vp_params_sync(const vp_params_t *params, vp_sync_t *sync_p)
 {
     static const struct {
@@ -271,6 +295,7 @@ const char *vp_params_refusal(const vp_params_t *params, const char **value_p, c
 {
     vp_sharing_t sharing;
     vp_sync_t sync;
+    vp_learn_t learn;
 
     if (NULL == vp_schedule_find(params->scheduler)) {
         *value_p = params->scheduler;
@@ -296,6 +321,11 @@ const char *vp_params_refusal(const vp_params_t *params, const char **value_p, c
         *value_p = params->sync;
         *known_p = "auto, deps, barrier, free";
         return "coll_variopath_sync";
+    }
+    if (!vp_params_learn(params, &learn)) {
+        *value_p = params->learn;
+        *known_p = "off, advise, on";
+        return "coll_variopath_learn";
     }
     if (!offers_any(params)) {
         *value_p = params->collectives;

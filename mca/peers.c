@@ -25,13 +25,13 @@ static uint64_t own_selection(void)
 {
     const vp_params_t *params = &mca_coll_variopath_component.params;
     char text[1024];
-    int length = snprintf(text, sizeof(text),
-                          "%d.%d.%d enable %d priority %d np %d cts %s "
-                          "scheduler %s sharing %s links %s sync %s cache %u min %u source %s",
-                          VP_VERSION_MAJOR, VP_VERSION_MINOR, VP_VERSION_RELEASE, params->enable,
-                          params->priority, params->min_ranks, params->collectives,
-                          params->scheduler, params->sharing, params->links, params->sync,
-                          params->cache_plans, params->min_bytes, vp_process_source());
+    int length = snprintf(
+        text, sizeof(text),
+        "%d.%d.%d enable %d priority %d np %d cts %s "
+        "scheduler %s sharing %s links %s sync %s learn %s cache %u min %u source %s",
+        VP_VERSION_MAJOR, VP_VERSION_MINOR, VP_VERSION_RELEASE, params->enable, params->priority,
+        params->min_ranks, params->collectives, params->scheduler, params->sharing, params->links,
+        params->sync, params->learn, params->cache_plans, params->min_bytes, vp_process_source());
 
     return vp_hash64(text, length < 0                      ? 0
                            : (size_t)length < sizeof(text) ? (size_t)length

@@ -4,6 +4,7 @@ check_PROGRAMS += \
 	test/unit/test_base \
 	test/catalog/test_assemble \
 	test/catalog/test_avoid \
+	test/catalog/test_rescale \
 	test/catalog/test_build \
 	test/catalog/test_host \
 	test/catalog/test_model \
@@ -15,6 +16,7 @@ TESTS += \
 	test/unit/test_base \
 	test/catalog/test_assemble \
 	test/catalog/test_avoid \
+	test/catalog/test_rescale \
 	test/catalog/test_build \
 	test/catalog/test_host \
 	test/catalog/test_model \
@@ -69,6 +71,14 @@ test_catalog_test_store_LDADD = \
 test_catalog_test_topology_SOURCES = test/catalog/test_topology.c
 test_catalog_test_topology_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 test_catalog_test_topology_LDADD = \
+	catalog/libvp_catalog_build.la \
+	catalog/libvp_catalog.la \
+	base/libvp_base.la \
+	$(JANSSON_LIBS) $(CHECK_LIBS)
+
+test_catalog_test_rescale_SOURCES = test/catalog/test_rescale.c
+test_catalog_test_rescale_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+test_catalog_test_rescale_LDADD = \
 	catalog/libvp_catalog_build.la \
 	catalog/libvp_catalog.la \
 	base/libvp_base.la \

@@ -11,6 +11,7 @@ engine_tests = \
 	test/engine/test_engine_fake \
 	test/engine/test_engine_faults \
 	test/engine/test_engine_kills \
+	test/engine/test_engine_learn \
 	test/engine/test_engine_kills_fake \
 	test/engine/test_engine_threads \
 	test/engine/test_engine_trace \
@@ -79,6 +80,11 @@ test_engine_test_engine_dump_SOURCES = test/engine/test_engine_dump.c \
 	$(engine_test_helpers) $(engine_test_rotations) $(engine_test_lanes)
 test_engine_test_engine_dump_CPPFLAGS = $(engine_test_cppflags)
 test_engine_test_engine_dump_LDADD = $(engine_test_ldadd) $(CHECK_LIBS)
+
+test_engine_test_engine_learn_SOURCES = test/engine/test_engine_learn.c \
+	$(engine_test_helpers) test/engine/planner_real.c $(engine_test_lanes)
+test_engine_test_engine_learn_CPPFLAGS = $(engine_test_cppflags) $(UCX_CFLAGS)
+test_engine_test_engine_learn_LDADD = $(engine_test_ldadd) $(CHECK_LIBS)
 
 test_engine_test_engine_kills_SOURCES = test/engine/test_engine_kills.c $(engine_test_helpers) \
 	test/engine/planner_real.c

@@ -29,7 +29,7 @@ allow scheduler '(base/|scheduler/|catalog/model\.h)' 'jansson|ucp/|ucs/|mpi\.h|
 allow sim '(base/|sim/|catalog/model\.h|scheduler/plan\.h)' 'jansson|ucp/|ucs/|mpi\.h|hwloc|cuda|time\.h'
 allow sim/baselines '(base/|sim/|catalog/model\.h|scheduler/plan\.h)' 'jansson|ucp/|ucs/|mpi\.h|hwloc|cuda|time\.h'
 allow catalog/import '(base|catalog)/' 'ucp/|ucs/|mpi\.h|cuda'
-allow coll_variopath '(base/|scheduler/|catalog/(avoid|model|restrict|store)\.h|coll_variopath/)' 'jansson|mpi\.h|hwloc'
+allow coll_variopath '(base/|scheduler/|catalog/(avoid|model|rescale|restrict|store)\.h|coll_variopath/)' 'jansson|mpi\.h|hwloc'
 allow tools '(base|catalog|scheduler|sim|tools)/' 'ucp/|ucs/|mpi\.h'
 allow mca '(base/|catalog/|scheduler/schedule\.h|coll_variopath/|mca/|ompi|opal/|mpi\.h)' 'ucp/|ucs/|jansson'
 allow tools/probe '(base/|catalog/|coll_variopath/lanes\.h|tools/probe/)' 'ucp/|ucs/|hwloc'
