@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "catalog/json_write.h"
 
+#include <stdlib.h>
+
 #include "base/buf.h"
 
 json_t *vp_json_append(json_t *list, json_t *item)
@@ -40,4 +42,13 @@ char *vp_json_print(const json_t *json, size_t flags)
         return NULL;
     }
     return (char *)writer.data;
+}
+
+bool vp_json_dump(const json_t *json, FILE *stream, size_t flags)
+{
+    char *text = vp_json_print(json, flags);
+    bool is_written = text != NULL && fputs(text, stream) >= 0;
+
+    free(text);
+    return is_written;
 }

@@ -8,7 +8,9 @@
 #define VP_CATALOG_JSON_WRITE_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 /*
  * Add an item to a list, a member to an object, take over both and give the
@@ -24,5 +26,8 @@ json_t *vp_json_put(json_t *object, const char *key, json_t *value)
  * frees; NULL when memory is out. json_dumps itself then leaves characters out.
  */
 char *vp_json_print(const json_t *json, size_t flags) __attribute__((warn_unused_result));
+/* The same onto a stream, all of it or nothing; false when memory is out or the stream fails. */
+bool vp_json_dump(const json_t *json, FILE *stream, size_t flags)
+    __attribute__((warn_unused_result));
 
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "catalog/json_write.h"
 #include "vp_config.h"
 
 #include <inttypes.h>
@@ -124,7 +125,7 @@ static vp_status_t print_json(const bounds_t *bounds, vp_error_t *error)
         (json_int_t)bounds->exclusive.bound_ns, "list_ns", (json_int_t)bounds->list_ns, "alpha_ns",
         (json_int_t)bounds->alpha_ns);
     bool is_printed = root != NULL && (!bounds->has_exact || add_exact(root, bounds)) &&
-                      json_dumpf(root, stdout, JSON_INDENT(2)) == 0;
+                      vp_json_dump(root, stdout, JSON_INDENT(2));
 
     json_decref(root);
     if (!is_printed) {

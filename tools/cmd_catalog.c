@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "catalog/json_write.h"
 #include "vp_config.h"
 
 #include <inttypes.h>
@@ -101,7 +102,7 @@ static int print_json(FILE *stream, const vp_catalog_t *catalog, size_t file_byt
     }
     /* One number per line would make a list of shapes unreadable, and long. */
     is_printed =
-        root != NULL && json_dumpf(root, stream, has_shapes ? JSON_COMPACT : JSON_INDENT(2)) == 0;
+        root != NULL && vp_json_dump(root, stream, has_shapes ? JSON_COMPACT : JSON_INDENT(2));
     json_decref(root);
     if (!is_printed) {
         return fail_json();
@@ -269,7 +270,7 @@ static int print_diff(const vp_diff_t *diff, bool is_json)
     root = json_pack("{s:b, s:o, s:I}", "equal", diff->n_facts == 0, "facts", facts, "more",
                      (json_int_t)diff->n_more);
     if (is_json) {
-        is_printed = root != NULL && json_dumpf(root, stdout, JSON_INDENT(2)) == 0;
+        is_printed = root != NULL && vp_json_dump(root, stdout, JSON_INDENT(2));
         (void)printf("\n");
     }
     json_decref(root);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "catalog/json_write.h"
 #include "vp_config.h"
 
 #include <errno.h>
@@ -234,7 +235,7 @@ static vp_status_t print_json(const demand_command_t *command, const char *kind,
                              "seed", (json_int_t)command->demand.seed, "total_bytes",
                              (json_int_t)vp_demand_total(demand_bytes, n), "demand_bytes",
                              pack_rows(demand_bytes, n));
-    bool is_printed = root != NULL && json_dumpf(root, stdout, JSON_COMPACT) == 0;
+    bool is_printed = root != NULL && vp_json_dump(root, stdout, JSON_COMPACT);
 
     json_decref(root);
     if (!is_printed) {

@@ -201,7 +201,7 @@ static vp_status_t print(const vp_import_request_t *request, const result_t *res
 {
     if (!request->is_json) {
         print_text(result);
-    } else if (json_dumpf(result->report, stdout, JSON_INDENT(2)) != 0) {
+    } else if (!vp_json_dump(result->report, stdout, JSON_INDENT(2))) {
         return vp_error_set(error, VP_ERR_IO,
                             "cannot write the import as JSON; check the disk and the memory");
     } else {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "catalog/json_write.h"
 #include "vp_config.h"
 
 #include <inttypes.h>
@@ -291,7 +292,7 @@ static vp_status_t print_json(const run_t *run, bool has_lanes, vp_error_t *erro
     if (is_printed && has_lanes) {
         is_printed = json_object_set_new(root, "lane_list", pack_lanes(run)) == 0;
     }
-    is_printed = is_printed && json_dumpf(root, stdout, JSON_INDENT(2)) == 0;
+    is_printed = is_printed && vp_json_dump(root, stdout, JSON_INDENT(2));
     json_decref(root);
     if (!is_printed) {
         return vp_error_set(error, VP_ERR_IO,

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "catalog/json_write.h"
 #include "vp_config.h"
 
 #include <inttypes.h>
@@ -27,7 +28,7 @@ typedef struct topology_options {
 static int print_json(const vp_model_t *model)
 {
     json_t *root = vp_model_to_json(model);
-    bool is_printed = root != NULL && json_dumpf(root, stdout, JSON_INDENT(2)) == 0;
+    bool is_printed = root != NULL && vp_json_dump(root, stdout, JSON_INDENT(2));
 
     json_decref(root);
     if (!is_printed) {
@@ -157,7 +158,7 @@ static int check_json(const vp_model_t *model, uint32_t *n_warnings_p, vp_error_
     }
     root = json_pack("{s:s, s:I, s:o}", "name", model->name, "ranks", (json_int_t)model->n_ranks,
                      "warnings", warnings);
-    if (root == NULL || json_dumpf(root, stdout, JSON_INDENT(2)) != 0) {
+    if (root == NULL || !vp_json_dump(root, stdout, JSON_INDENT(2))) {
         (void)vp_error_set(error, VP_ERR_IO,
                            "cannot write the findings as JSON; check the disk and the memory");
         code = vp_command_fail(error);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "catalog/json_write.h"
 #include "vp_config.h"
 
 #include <inttypes.h>
@@ -96,7 +97,7 @@ static vp_status_t print_json(const vp_trace_report_t *report, vp_error_t *error
                   (json_int_t)report->n_calls[VP_TRACE_PASSED_ON], "bytes",
                   (json_int_t)report->n_bytes, "span_ns", (json_int_t)report->span_ns, "classes",
                   pack_classes(report), "slowest", pack_slowest(report));
-    bool is_printed = root != NULL && json_dumpf(root, stdout, JSON_INDENT(2)) == 0;
+    bool is_printed = root != NULL && vp_json_dump(root, stdout, JSON_INDENT(2));
 
     json_decref(root);
     if (!is_printed) {

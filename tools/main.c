@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "vp_config.h"
 
+#include <jansson.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tools/command.h"
@@ -86,10 +88,25 @@ static bool make_texts(const char *option, const char *name, int *code_p)
     return true;
 }
 
+/* Without memory for an answer there is none: half of one would be worse. */
+static void *take_memory(size_t n_bytes)
+{
+    void *memory = malloc(n_bytes);
+
+    if (memory == NULL) {
+        (void)fprintf(stderr, "variopath: out of memory for the answer; use a smaller machine "
+                              "description or demand, or give the process more memory\n");
+        _Exit(VP_EXIT_ENVIRONMENT);
+    }
+    return memory;
+}
+
 int main(int argc, char **argv)
 {
     const vp_command_t *command;
     int code;
+
+    json_set_alloc_funcs(take_memory, free);
 
     if (argc < 2) {
         vp_manual_overview(commands, stderr);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "catalog/json_write.h"
 #include "tools/simulate.h"
 
 #include <inttypes.h>
@@ -191,7 +192,7 @@ static vp_status_t print_json(const vp_report_t *report, vp_error_t *error)
     for (i = 0; ok && i < report->n_results; i++) {
         ok = json_array_append_new(root, pack_result(report, &report->results[i])) == 0;
     }
-    ok = ok && json_dumpf(root, stdout, JSON_INDENT(2)) == 0;
+    ok = ok && vp_json_dump(root, stdout, JSON_INDENT(2));
     json_decref(root);
     if (!ok) {
         return vp_error_set(error, VP_ERR_IO,

@@ -15,7 +15,7 @@ enum {
     N_LIVE = 1 << LIVE_BITS,
     N_SITES = 1 << 14,
     N_CHOICES = 1 << 20,
-    N_FEW = 1000 /* allocations of an operation that is cheap to repeat */
+    N_FEW = 300 /* allocations of an operation that is cheap to repeat */
 };
 
 typedef struct stack {

@@ -11,7 +11,8 @@ robust_cppflags = $(AM_CPPFLAGS) $(CHECK_CFLAGS) $(JANSSON_CFLAGS)
 robust_tests = \
 	test/robust/test_sweep_catalog \
 	test/robust/test_sweep_scheduler \
-	test/robust/test_sweep_sim
+	test/robust/test_sweep_sim \
+	test/robust/test_sweep_tools
 if VP_WITH_LIBXML2
 if VP_WITH_HWLOC
 robust_tests += test/robust/test_sweep_import
@@ -61,6 +62,14 @@ test_robust_test_sweep_engine_ucx_SOURCES = test/robust/test_sweep_engine.c \
 test_robust_test_sweep_engine_ucx_CPPFLAGS = $(engine_test_cppflags) -DVP_TEST_OVER_UCX=1
 test_robust_test_sweep_engine_ucx_LDFLAGS = $(robust_ldflags)
 test_robust_test_sweep_engine_ucx_LDADD = $(engine_test_ldadd) $(UCX_LIBS) $(CHECK_LIBS)
+# The command line, called from the test.
+test_robust_test_sweep_tools_SOURCES = test/robust/test_sweep_tools.c \
+	test/robust/variopath_main.h $(robust_helpers) $(variopath_SOURCES)
+test_robust_test_sweep_tools_CPPFLAGS = $(variopath_CPPFLAGS) $(CHECK_CFLAGS) \
+	-include $(top_srcdir)/test/robust/variopath_main.h \
+	-DVP_SOURCE_DIR=\"$(abs_top_srcdir)\"
+test_robust_test_sweep_tools_LDFLAGS = $(robust_ldflags)
+test_robust_test_sweep_tools_LDADD = $(variopath_LDADD) $(CHECK_LIBS)
 endif
 
 EXTRA_DIST += test/robust/robust.sh

@@ -5,6 +5,7 @@
  */
 #include <jansson.h>
 
+#include "catalog/json_write.h"
 #include "tools/probe/local.h"
 
 static json_t *pack_rates(const uint64_t *rates, size_t n)
@@ -94,7 +95,7 @@ vp_status_t vp_probe_local_print_json(const vp_probe_local_t *local, FILE *strea
         pack_matrix(local, local->read), "staged_bytes_per_s", pack_matrix(local, local->staged),
         "to_host_bytes_per_s", pack_rates(local->to_host, local->n_ranks), "from_host_bytes_per_s",
         pack_rates(local->from_host, local->n_ranks), "shared", pack_shared(local));
-    bool is_printed = root != NULL && json_dumpf(root, stream, JSON_INDENT(2)) == 0;
+    bool is_printed = root != NULL && vp_json_dump(root, stream, JSON_INDENT(2));
 
     json_decref(root);
     if (!is_printed) {
