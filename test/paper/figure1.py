@@ -53,9 +53,8 @@ def stage_b(runner):
     schedule |= {"topology": "fig1-6", "ranks": 6, "synthesis_ms": 0, "execution": "deps"}
     with open(path, "w", encoding="utf-8") as file:
         json.dump(schedule | {"transfers": transfers}, file)
-    answer = runner.ask("simulate", "--topology", "fig1-6", "--demand", demand, "--schedule", path)[
-        0
-    ]
+    words = ["simulate", "--topology", "fig1-6", "--demand", demand, "--schedule", path]
+    answer = runner.ask(*words)[0]
     return answer["total_bytes"], answer["time_ns"] - overhead(runner, True)
 
 
@@ -98,7 +97,7 @@ def make(runner, fast):
         "C": "peers and paths together (planner `paper`)",
     }
     cells = [[name, names[name], f"{rates[name]:.0f}", PAPER[name]] for name in "ABC"]
-    section.add(table(["stage", "what", "simulated GB/s", "paper, modelled"], cells))
+    section.add(*table(["stage", "what", "simulated GB/s", "paper, modelled"], cells))
     section.add("", "Without the overhead of an operation, as in the paper.")
     return section
 

@@ -35,7 +35,7 @@ def make(runner, fast):
         answer = runner.ask("simulate", *where, "--algorithms", name)[0]
         cells.append([f"`{name}`", us(answer["time_ns"])])
     cells.append(["LP bound", us(bound["lp_ns"])])
-    section.add(table(["how", "us"], cells))
+    section.add(*table(["how", "us"], cells))
     section.add(
         "",
         "The paper draws the case without figures: while the small transfer's path idles, the "

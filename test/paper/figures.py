@@ -6,6 +6,7 @@ import os
 import sys
 
 from runner import Runner
+from tables import table
 
 
 class Section:
@@ -16,6 +17,8 @@ class Section:
         self.lines = []
         self.files = {}
         self.rows = []
+        self.paper = {}
+        self.headline = ""
 
     def add(self, *lines):
         """Lines of Markdown; a string is one line."""
@@ -27,6 +30,10 @@ class Section:
         self.files[name + ".svg"] = svg
         self.add("", f"![{caption}](evaluation/{name}.svg)", "")
 
+    def add_table(self, heads, cells):
+        """A table of strings."""
+        self.add(*table(heads, cells))
+
     def text(self):
         """Markdown."""
         return "\n".join(["## " + self.title, "", *self.lines, ""])
@@ -36,7 +43,7 @@ def argument_parser(description):
     """Options of all scripts."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--variopath", default=os.environ.get("VARIOPATH", "./variopath"))
-    parser.add_argument("--work", default="paper-work", help="folder of results [%(default)s]")
+    parser.add_argument("--work", default="evaluation-work", help="folder of results [%(default)s]")
     parser.add_argument("--workers", type=int, default=2, help="programs at a time [2]")
     parser.add_argument("--fast", action="store_true", help="few points of each figure")
     return parser

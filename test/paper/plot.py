@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Line plots as SVG, made by hand so that equal numbers give equal files."""
+"""Line plots as SVG, made by hand so that equal numbers give equal files.
+
+What contains measured time has class "timed", an element a line, so that the rest can be compared.
+"""
 
 import math
 
@@ -7,17 +10,18 @@ WIDTH, HEIGHT = 760, 400
 LEFT, RIGHT, TOP, BOTTOM = 62, 168, 34, 46
 COLOURS = (
     "#000000",
-    "#4477aa",
-    "#ee6677",
+    "#0044bb",
+    "#dd2222",
     "#228833",
-    "#ccbb44",
-    "#66ccee",
+    "#ccaa22",
+    "#44bbdd",
     "#aa3377",
-    "#ee8866",
+    "#ee8833",
     "#777777",
-    "#999933",
-    "#882255",
+    "#88bb22",
+    "#7755cc",
 )
+MARKS = ("circle", "square", "triangle", "diamond")
 
 
 def escape(text):
@@ -33,6 +37,23 @@ def nice_step(largest):
         if factor * power >= rough:
             return factor * power
     return 10 * power
+
+
+def mark(shape, x, y, colour, extra):
+    """A mark around a point; those of baselines are hollow, so that one shows what it covers."""
+    fill = f'fill="white" stroke="{colour}" stroke-width="1.5"{extra}/>'
+    if shape == "circle":
+        return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="5" {fill}'
+    corners = {
+        "square": ((-4.5, -4.5), (4.5, -4.5), (4.5, 4.5), (-4.5, 4.5)),
+        "triangle": ((0, -6), (6, 4.5), (-6, 4.5)),
+        "diamond": ((0, -6.5), (6.5, 0), (0, 6.5), (-6.5, 0)),
+        "full": ((-3.5, -3.5), (3.5, -3.5), (3.5, 3.5), (-3.5, 3.5)),
+    }[shape]
+    points = " ".join(f"{x + dx:.1f},{y + dy:.1f}" for dx, dy in corners)
+    if shape == "full":
+        fill = f'fill="{colour}"{extra}/>'
+    return f'<polygon points="{points}" {fill}'
 
 
 def text(x, y, words, anchor="middle", size=12, extra=""):
@@ -51,9 +72,9 @@ class Plot:
         self.places = places
         self.lines = []
 
-    def add(self, name, values, dashed=False):
+    def add(self, name, values, dashed=False, timed=False):
         """A line; None leaves a place out."""
-        self.lines.append((name, values, dashed))
+        self.lines.append((name, values, dashed, timed))
 
     def x(self, index):
         """Of a place."""
@@ -81,7 +102,7 @@ class Plot:
 
     def draw_line(self, number, most):
         """A polyline with dots and its name at the right."""
-        name, values, dashed = self.lines[number]
+        name, values, dashed, timed = self.lines[number]
         colour = COLOURS[number % len(COLOURS)]
         floor = HEIGHT - BOTTOM
         dots = [
@@ -89,25 +110,29 @@ class Plot:
             for index, value in enumerate(values)
             if value is not None
         ]
-        style = ' stroke-dasharray="6 4"' if dashed else ""
+        is_ours = name.startswith("ours")
+        shape = "full" if is_ours else MARKS[number % len(MARKS)]
+        style = f' stroke-width="{3.5 if is_ours else 1.8}"'
+        style += ' stroke-dasharray="7 4"' if dashed else ""
+        extra = ' class="timed"' if timed else ""
         points = " ".join(f"{x:.1f},{y:.1f}" for x, y in dots)
-        parts = [
-            f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="2"{style}/>'
-        ]
-        parts += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2.5" fill="{colour}"/>' for x, y in dots]
+        parts = [f'<polyline points="{points}" fill="none" stroke="{colour}"{style}{extra}/>']
+        if not dashed:
+            parts += [mark(shape, x, y, colour, extra) for x, y in dots]
         y = TOP + 8 + 18 * number
         x = WIDTH - RIGHT + 14
         parts.append(
-            f'<line x1="{x}" y1="{y - 4}" x2="{x + 22}" y2="{y - 4}" stroke="{colour}" '
-            f'stroke-width="2"{style}/>'
+            f'<line x1="{x}" y1="{y - 4}" x2="{x + 22}" y2="{y - 4}" stroke="{colour}"{style}/>'
         )
+        if not dashed:
+            parts.append(mark(shape, x + 11, y - 4, colour, ""))
         parts.append(text(x + 28, y, name, "start"))
         return parts
 
     def svg(self):
         """The whole file."""
         largest = max(
-            (v for _, values, _ in self.lines for v in values if v is not None), default=1
+            (v for _, values, _, _ in self.lines for v in values if v is not None), default=1
         )
         step = nice_step(largest)
         most = step * math.ceil(largest / step + 1e-9)
@@ -117,18 +142,18 @@ class Plot:
             f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>',
         ]
         parts += self.axes(most, step)
-        for number in range(len(self.lines)):
+        # Ours and the bound, which come first, lie on top.
+        for number in reversed(range(len(self.lines))):
             parts += self.draw_line(number, most)
         return "\n".join([*parts, "</svg>", ""])
 
 
-def plot_rows(title, x_title, rows, places, names, ours):
+def plot_rows(title, x_title, rows, places, names):
     """Bandwidth of ours, of the named baselines and of the bound over the rows' places."""
     plot = Plot(title, x_title, "GB/s per rank", places)
-    plot.add("bound", [row.rate(row.fluid_ns) for row in rows], dashed=True)
+    plot.add("fluid bound", [row.rate(row.fluid_ns) for row in rows], dashed=True)
     plot.add("ours, transfer", [row.rate(row.transfer_ns) for row in rows])
-    plot.add("ours, charged", [row.rate(row.charged_ns) for row in rows])
+    plot.add("ours, charged", [row.rate(row.charged_ns) for row in rows], timed=True)
     for name in names:
-        if name != ours:
-            plot.add(name, [row.rate(row.times[name]) for row in rows])
+        plot.add(name, [row.rate(row.times[name]) for row in rows])
     return plot.svg()

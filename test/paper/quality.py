@@ -10,7 +10,7 @@ import csv
 import os
 
 from figures import Section, here, main
-from runner import OVERHEADS
+from rows import OVERHEADS
 from tables import table, us
 
 PROTOCOL = here("..", "bench", "protocol50")

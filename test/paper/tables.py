@@ -3,7 +3,7 @@
 
 import math
 
-from runner import BASELINES, OURS, PROFILES, RATES, exchange_ns
+from rows import KINDS, PROFILES, RATES, TIMED
 
 FULL_NAMES = {
     "ideal": "ideal",
@@ -22,11 +22,23 @@ def geometric_mean(values):
     return math.exp(sum(math.log(value) for value in values) / len(values))
 
 
-def table(heads, rows):
+def median(values):
+    """Of some numbers."""
+    values = sorted(values)
+    half = len(values) // 2
+    return values[half] if len(values) % 2 else (values[half - 1] + values[half]) / 2
+
+
+def table(heads, cells):
     """Lines of a Markdown table."""
     lines = ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)]
-    lines += ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows]
+    lines += ["| " + " | ".join(str(cell) for cell in row) + " |" for row in cells]
     return lines
+
+
+def folded(title, lines):
+    """Lines that a reader opens."""
+    return ["", f"<details><summary>{title}</summary>", "", *lines, "", "</details>"]
 
 
 def size_text(n_bytes):
@@ -47,6 +59,17 @@ def ratio_text(ratio, digits=2):
     return f"{ratio:.{digits}f}" if ratio >= 0.1 else f"{ratio:.2g}"
 
 
+def select(rows, rates, profile):
+    """The rows of these rates and links."""
+    return [row for row in rows if (row.rates, row.links) == (rates, profile)]
+
+
+def parts_of(rows):
+    """(rates, profile, rows) of all that have rows."""
+    parts = [(rates, links, select(rows, rates, links)) for rates in RATES for links in PROFILES]
+    return [part for part in parts if part[2]]
+
+
 def speedup_cells(part, kind):
     """One line of means; `kind` is the attribute of a row with our time."""
     means = [
@@ -57,95 +80,71 @@ def speedup_cells(part, kind):
     return [ratio_text(mean) for mean in means] + [ratio_text(bound, 3)]
 
 
+SPEEDUP_HEADS = [*SPEEDUPS, "best of all", "fluid bound / ours"]
+
+
 def speedup_table(rows, paper):
     """Geometric-mean speed-ups of ours over each baseline, by rates, profile and charge."""
-    heads = ["rates", "links", "rows", "ours", *SPEEDUPS, "best of all baselines", "bound / ours"]
     cells = []
-    for rates in RATES:
-        for profile in PROFILES:
-            part = [row for row in rows if (row.rates, row.links) == (rates, profile)]
-            for kind, name in (("transfer_ns", "transfer"), ("charged_ns", "charged")):
-                if part:
-                    line = [rates, FULL_NAMES[profile], len(part), name]
-                    cells.append(line + speedup_cells(part, kind))
+    for rates, profile, part in parts_of(rows):
+        for name, kind in KINDS:
+            cells.append([rates, FULL_NAMES[profile], len(part), name] + speedup_cells(part, kind))
     if paper:
-        line = ["", "the paper, measured on GPUs", "", ""]
-        cells.append(line + [paper.get(name, "") for name in SPEEDUPS] + ["", ""])
-    return table(heads, cells)
+        cells.append(["", "the paper, measured on GPUs", "", ""] + paper_cells(paper))
+    return table(["rates", "links", "rows", "ours", *SPEEDUP_HEADS], cells)
 
 
-def detail_table(rows, rates="nominal"):
+def paper_cells(paper):
+    """The paper's figure per baseline, where it has one."""
+    return [paper.get(name, "") for name in SPEEDUPS] + ["", ""]
+
+
+def detail_table(rows, rates):
     """A line per point and profile, at one set of rates."""
-    heads = [
-        "point",
-        "links",
-        "fluid bound us",
-        "LP bound us",
-        "ours us",
-        "with exchange and planning us",
-    ]
-    heads += ["GB/s", "best baseline", "its us", "its GB/s", "best / ours"]
+    heads = ["point", "links", "fluid bound us", "LP bound us", "ours us", "with exchange us"]
+    heads += ["charged us" + TIMED, "ours GB/s", "best baseline", "its us", "its GB/s"]
+    heads += ["best / ours with exchange", "best / ours charged" + TIMED]
     cells = []
     for row in rows:
         if row.rates != rates:
             continue
         time_ns, name = row.best
-        mark = " (slower)" if row.is_beaten() else ""
+        cause = row.cause(with_planning=False)
+        mark = f" (slower: {cause})" if cause else ""
+        late = " (slower)" if row.is_slower() else ""
         cells.append(
-            [row.label, row.links, us(row.fluid_ns), us(row.lp_ns), us(row.times[OURS])]
-            + [us(row.charged_ns), f"{row.rate(row.charged_ns):.2f}", name, us(time_ns)]
-            + [f"{row.rate(time_ns):.2f}", f"{time_ns / row.charged_ns:.3f}{mark}"]
+            [row.label, row.links, us(row.fluid_ns), us(row.lp_ns), us(row.transfer_ns)]
+            + [us(row.exchanged_ns), us(row.charged_ns), f"{row.rate(row.exchanged_ns):.2f}"]
+            + [name, us(time_ns), f"{row.rate(time_ns):.2f}"]
+            + [f"{ratio_text(time_ns / row.exchanged_ns, 3)}{mark}"]
+            + [f"{ratio_text(time_ns / row.charged_ns, 3)}{late}"]
         )
     return table(heads, cells)
 
 
-def verdicts(rows):
-    """What the rows say about the two promises; plain lines."""
-    lines = []
-    for rates in RATES:
-        for profile in PROFILES:
-            part = [row for row in rows if (row.rates, row.links) == (rates, profile)]
-            if part:
-                lines.append(verdict_line(part, rates, profile))
-    return lines
-
-
-def verdict_line(part, rates, profile):
-    """One line of verdicts."""
-    beaten = [row for row in part if row.is_beaten()]
-    bare = [row for row in part if row.is_transfer_beaten()]
+def counts(part, kind):
+    """(rows that are slower, rows with room, those of them where ours is strictly faster)."""
     room = [row for row in part if row.has_room()]
-    won = [row for row in room if row.charged_ns < row.best[0]]
-    won_bare = [row for row in room if row.transfer_ns < row.best[0]]
-    text = (
-        f"- {rates}, {FULL_NAMES[profile]}: slower in {len(beaten)} of {len(part)} rows "
-        f"({len(bare)} without exchange and planning)"
-    )
-    for part_beaten, kind in ((beaten, "charged_ns"), (bare, "transfer_ns")):
-        if part_beaten:
-            worst = max(part_beaten, key=lambda row, kind=kind: getattr(row, kind) / row.best[0])
-            ratio = getattr(worst, kind) / worst.best[0]
-            what = "charged" if kind == "charged_ns" else "transfer only"
-            text += (
-                f"; at worst, {what}, {ratio:.2f} times ({worst.label}, against {worst.best[1]})"
+    won = sum(getattr(row, kind) < row.best[0] for row in room)
+    return sum(row.is_slower(kind) for row in part), len(room), won
+
+
+def verdict_table(rows):
+    """How many rows keep the two promises, by rates, profile and charge."""
+    heads = ["rates", "links", "ours", "rows", "slower than the best baseline", "worst"]
+    heads += ["best baseline > 5% above the bound", "there strictly faster"]
+    cells = []
+    for rates, profile, part in parts_of(rows):
+        for name, kind in KINDS:
+            slower, room, won = counts(part, kind)
+            worst = max(part, key=lambda row, kind=kind: getattr(row, kind) / row.best[0])
+            text = (
+                ""
+                if slower == 0
+                else (
+                    f"{getattr(worst, kind) / worst.best[0]:.2f} times ({worst.label}, "
+                    f"`{worst.best[1]}`)"
+                )
             )
-    return text + (
-        f"; faster in {len(won)} ({len(won_bare)} without) of the {len(room)} rows where the best "
-        "baseline is more than 5% above the fluid bound."
-    )
-
-
-def csv_lines(rows):
-    """All rows with all times."""
-    names = [OURS, *BASELINES]
-    lines = [
-        "point,rates,links,ranks,total_bytes,fluid_ns,lp_ns,pairs,lanes,execution,planning_ns,"
-        "exchange_ns," + ",".join(name.replace("-", "_") + "_ns" for name in names)
-    ]
-    for row in rows:
-        lines.append(
-            f"{row.label},{row.rates},{row.links},{row.ranks},{row.total_bytes},{row.fluid_ns},"
-            f"{row.lp_ns},{row.pairs},{row.lanes},{row.execution},{row.planning_ns},"
-            f"{exchange_ns(row.ranks)}," + ",".join(str(row.times.get(name, "")) for name in names)
-        )
-    return lines
+            cells.append([rates, FULL_NAMES[profile], name, len(part), slower, text, room, won])
+    return table(heads, cells)

@@ -40,7 +40,7 @@ def make(runner, fast):
     places = ("bytes per rank", [size_text(n) for n in sweeps.sizes(1, 10)])
     keys = [(topology, topology.replace(":nodes=", "-")) for topology, _ in machines]
     sweeps.pictures(section, "uniform", rows, keys, "uniform all-to-all", places, names)
-    sweeps.details(section, rows, "All 80 configurations at nominal rates")
+    sweeps.details(section, rows, "All 80 configurations")
     return section
 
 
