@@ -108,6 +108,20 @@ void vp_engine_trouble_text(const vp_engine_t *engine, const vp_trouble_t *troub
     }
 }
 
+bool vp_engine_is_broken(const vp_engine_t *engine, uint32_t *peer_p)
+{
+    uint32_t peer = engine->rank;
+
+    if (engine->around.is_broken == NULL ||
+        !engine->around.is_broken(engine->around.context, &peer)) {
+        return false;
+    }
+    if (peer_p != NULL) {
+        *peer_p = peer;
+    }
+    return true;
+}
+
 void vp_engine_decline(vp_engine_t *engine, uint32_t rank, const char *format, ...)
 {
     va_list arguments;

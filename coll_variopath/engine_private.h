@@ -175,6 +175,9 @@ bool vp_engine_make_records(vp_engine_t *engine) __attribute__((warn_unused_resu
 vp_status_t vp_engine_setup(vp_engine_t *engine, vp_error_t *error) VP_MUST_CHECK;
 void vp_engine_setup_undo(vp_engine_t *engine);
 
+/* Has the host heard of a death? As vp_surroundings_t.is_broken; peer_p may be NULL. */
+bool vp_engine_is_broken(const vp_engine_t *engine, uint32_t *peer_p);
+
 /*
  * Declines all further calls for a reason that every rank derived alike: it is
  * about `rank` (n_ranks: none in particular).

@@ -361,12 +361,12 @@ static void give_up_flights(vp_run_t *run)
 
     (void)vp_error_set(own_words(run), VP_ERR_TIMEOUT,
                        "%llu of %llu bytes to rank %u did not arrive and nothing has moved for "
-                       "%u ms; the lane was cancelled and the call fails, raise "
+                       "%llu ms; the lane was cancelled and the call fails, raise "
                        "coll_variopath_timeout_ms if the path is just slow",
                        (unsigned long long)(flight->n_bytes - flight->arrived_bytes),
                        (unsigned long long)flight->n_bytes,
                        run->engine->place_rank[flight->lane->destination],
-                       run->engine->options.timeout_ms);
+                       (unsigned long long)((vp_clock_ns() - run->last_ns) / 1000000));
     while (run->n_flights > 0) {
         drop_flight(run, &run->program->flights[0], VP_ERR_TIMEOUT);
     }

@@ -205,7 +205,7 @@ static vp_status_t endpoint_get(vp_lanes_t *lanes, const vp_endpoint_t *wanted,
  * between rounds, so endpoint and operation are looked up again or owned.
  */
 static vp_status_t wire_up(vp_lanes_t *lanes, const vp_endpoint_t *wanted,
-                           vp_operation_t *operation, void (*progress)(void *), void *context,
+                           vp_operation_t *operation, bool (*proceed)(void *), void *context,
                            vp_error_t *error)
 {
     uint64_t deadline_ns = vp_clock_ns() + CONNECT_TIMEOUT_NS;
@@ -216,11 +216,8 @@ static vp_status_t wire_up(vp_lanes_t *lanes, const vp_endpoint_t *wanted,
     while (!vp_lanes_operation_done(operation) && in_time) {
         (void)vp_lanes_progress_locked(lanes);
         vp_lanes_unlock(lanes);
-        if (progress != NULL) {
-            progress(context);
-        }
+        in_time = (proceed == NULL || proceed(context)) && vp_clock_ns() < deadline_ns;
         (void)sched_yield();
-        in_time = vp_clock_ns() < deadline_ns;
         vp_lanes_lock(lanes);
     }
     ret = in_time ? operation->failure : UCS_ERR_TIMED_OUT;
@@ -239,7 +236,7 @@ static vp_status_t wire_up(vp_lanes_t *lanes, const vp_endpoint_t *wanted,
 
 vp_status_t vp_lanes_connect(vp_lanes_t *lanes, uint64_t peer_key, uint32_t source_class,
                              uint32_t destination_class, const void *address, size_t n_bytes,
-                             void (*progress)(void *), void *context, vp_error_t *error)
+                             bool (*proceed)(void *), void *context, vp_error_t *error)
 {
     vp_endpoint_t wanted = {.peer_key = peer_key,
                             .source_class = source_class,
@@ -258,7 +255,7 @@ vp_status_t vp_lanes_connect(vp_lanes_t *lanes, uint64_t peer_key, uint32_t sour
             status = VP_ERR_NO_MEMORY;
         } else {
             vp_lanes_operation_flush(operation, endpoint->ucp);
-            status = wire_up(lanes, &wanted, operation, progress, context, error);
+            status = wire_up(lanes, &wanted, operation, proceed, context, error);
         }
     }
     vp_lanes_unlock(lanes);

@@ -69,6 +69,7 @@ typedef struct vp_run {
     uint32_t meeting;
     bool met[2][VP_MAX_ROUNDS]; /* what came for this meeting, and for the next */
     bool alone;                 /* somebody does not answer: nobody is waited for any more */
+    bool broken;                /* because the host says that a rank died */
     uint64_t last_ns;           /* when something happened last */
     bool meets;                 /* all own lanes are done and others are met: */
     uint32_t meets_rank;        /* the one that is waited for */

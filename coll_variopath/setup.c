@@ -300,6 +300,17 @@ static const void *find_address(const uint8_t *list, size_t list_bytes, uint32_t
     return NULL;
 }
 
+/* While a peer is waited for. */
+static bool proceed(void *context)
+{
+    const vp_engine_t *engine = context;
+
+    if (engine->around.progress != NULL) {
+        engine->around.progress(engine->around.context);
+    }
+    return !vp_engine_is_broken(engine, NULL);
+}
+
 static vp_status_t connect_link(vp_engine_t *engine, uint32_t peer, const vp_link_t *link,
                                 const uint8_t *list, size_t list_bytes, vp_error_t *error)
 {
@@ -313,8 +324,7 @@ static vp_status_t connect_link(vp_engine_t *engine, uint32_t peer, const vp_lin
                             peer, engine->model->classes[link->destination_class].name);
     }
     return vp_lanes_connect(engine->lanes, engine->peer_key[peer], link->source_class,
-                            link->destination_class, address, n_bytes, engine->around.progress,
-                            engine->around.context, error);
+                            link->destination_class, address, n_bytes, proceed, engine, error);
 }
 
 static vp_status_t connect_peer(vp_engine_t *engine, uint32_t peer, const uint8_t *list,

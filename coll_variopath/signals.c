@@ -17,6 +17,7 @@
 enum {
     HOST_PROGRESS_EVERY = 8, /* spins between two calls of the host's progress */
     YIELD_AFTER = 32,        /* idle spins before the core is offered to other ranks */
+    BROKEN_MS = 1000,        /* without progress, for own lanes once a rank has died */
     PATIENCE = 8 /* predicted times that others may take, on top of the timeout, without a sign */
 };
 
@@ -48,13 +49,18 @@ void vp_run_note_wait(vp_run_t *run, vp_cause_t cause, uint32_t peer, vp_status_
     size_t i;
 
     for (i = 0; cause == VP_CAUSE_WAIT && i < remote->n_waits; i++) {
-        bool first = i == 0 || remote->waits[i - 1].from != remote->waits[i].from;
+        uint32_t lane = remote->waits[i].from;
+        uint32_t source = run->engine->place_rank[run->program->plan->lanes[lane].source];
+        bool first = i == 0 || remote->waits[i - 1].from != lane;
 
-        if (first && !run->program->seen[i]) {
-            trouble.lane = remote->waits[i].from;
-            trouble.peer = run->engine->place_rank[run->program->plan->lanes[trouble.lane].source];
+        if (first && !run->program->seen[i] && (peer == run->engine->rank || peer == source)) {
+            trouble.lane = lane;
+            trouble.peer = source;
             break;
         }
+    }
+    if (trouble.lane == UINT32_MAX) {
+        trouble.cause = VP_CAUSE_MEET;
     }
     vp_run_note(run, &trouble);
     run->alone = true;
@@ -144,6 +150,17 @@ static unsigned receive(vp_run_t *run)
     return n_taken;
 }
 
+/* Who is dead is not waited for; nor is anybody else, whom his death may keep from coming. */
+static void look_for_death(vp_run_t *run)
+{
+    uint32_t peer;
+
+    if (!run->broken && vp_engine_is_broken(run->engine, &peer)) {
+        run->broken = true;
+        vp_run_note_wait(run, VP_CAUSE_WAIT, peer, VP_ERR_TRANSPORT);
+    }
+}
+
 void vp_run_advance(vp_run_t *run)
 {
     const vp_engine_t *engine = run->engine;
@@ -151,6 +168,7 @@ void vp_run_advance(vp_run_t *run)
 
     if (run->spin++ % HOST_PROGRESS_EVERY == 0 && engine->around.progress != NULL) {
         engine->around.progress(engine->around.context);
+        look_for_death(run);
     }
     n_events += receive(run);
     if (n_events > 0) {
@@ -166,7 +184,11 @@ bool vp_run_is_late(const vp_run_t *run, bool for_others)
 {
     uint64_t limit_ns = (uint64_t)run->engine->options.timeout_ms * 1000000;
 
-    if (limit_ns == 0 || run->work->call->patient) {
+    if (run->broken) {
+        uint64_t broken_ns = (uint64_t)BROKEN_MS * 1000000;
+
+        limit_ns = limit_ns == 0 || limit_ns > broken_ns ? broken_ns : limit_ns;
+    } else if (limit_ns == 0 || run->work->call->patient) {
         return false;
     }
     if (for_others) {

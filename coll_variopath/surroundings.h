@@ -43,6 +43,12 @@ typedef struct vp_surroundings {
     void (*abandon)(void *context);
     /* Advances the host's own traffic once; may be NULL. Called while the engine waits. */
     void (*progress)(void *context);
+    /*
+     * Is a member known to have died, or the communicator to be of no use any more? Nobody
+     * is waited for then. *peer_p: who died; the own rank: nobody in particular. NULL: that
+     * is never known.
+     */
+    bool (*is_broken)(void *context, uint32_t *peer_p);
 } vp_surroundings_t;
 
 #endif

@@ -195,7 +195,8 @@ static vp_status_t wait_for_put(const vp_engine_t *engine, vp_operation_t *opera
             engine->around.progress(engine->around.context);
         }
         status = vp_lanes_test(engine->lanes, &operation, &done, NULL);
-        if (status == VP_OK && !done && vp_clock_ns() > deadline_ns) {
+        if (status == VP_OK && !done &&
+            (vp_clock_ns() > deadline_ns || vp_engine_is_broken(engine, NULL))) {
             vp_lanes_cancel(engine->lanes, operation);
             return VP_ERR_TIMEOUT;
         }

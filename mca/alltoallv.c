@@ -21,10 +21,9 @@ static uint64_t uniform_bytes(const vp_module_t *module, size_t count, struct om
                : n_bytes;
 }
 
-/* From the arguments to a verdict. Unless *verdict_p is carried, the stage is entered. */
-static int carry_or_stage(vp_transfer_t *transfer, vp_module_t *module, const char *what,
-                          const vp_side_t *send, const vp_side_t *receive, uint64_t n_bytes,
-                          vp_verdict_t *verdict_p)
+static int try_to_carry(vp_transfer_t *transfer, vp_module_t *module, const char *what,
+                        const vp_side_t *send, const vp_side_t *receive, uint64_t n_bytes,
+                        vp_verdict_t *verdict_p)
 {
     bool in_place = MPI_IN_PLACE == send->buffer;
     int code;
@@ -45,6 +44,15 @@ static int carry_or_stage(vp_transfer_t *transfer, vp_module_t *module, const ch
     }
     return VP_CARRIED == *verdict_p ? code
                                     : vp_stage_enter(&transfer->stage, VP_STAGED == *verdict_p);
+}
+
+/* From the arguments to a verdict. Unless *verdict_p is carried, the stage is entered. */
+static int carry_or_stage(vp_transfer_t *transfer, vp_module_t *module, const char *what,
+                          const vp_side_t *send, const vp_side_t *receive, uint64_t n_bytes,
+                          vp_verdict_t *verdict_p)
+{
+    return vp_below_code(module->comm,
+                         try_to_carry(transfer, module, what, send, receive, n_bytes, verdict_p));
 }
 
 int vp_alltoall(VP_UNIFORM_ARGUMENTS, mca_coll_base_module_t *base_module)

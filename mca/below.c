@@ -55,6 +55,60 @@ static void below_progress(void *context)
     }
 }
 
+#if VP_FAULT_TOLERANT
+int vp_below_fault(struct ompi_communicator_t *comm)
+{
+    int code = OMPI_SUCCESS;
+
+    return ompi_ftmpi_enabled && !ompi_comm_iface_coll_check(comm, &code) ? code : OMPI_SUCCESS;
+}
+
+int vp_below_find_dead(struct ompi_communicator_t *comm)
+{
+    int i;
+
+    for (i = 0; i < ompi_comm_size(comm); i++) {
+        if (!ompi_comm_is_proc_active(comm, i, false)) {
+            return i;
+        }
+    }
+    return -1;
+}
+#else
+int vp_below_fault(struct ompi_communicator_t *comm)
+{
+    (void)comm;
+    return OMPI_SUCCESS;
+}
+
+int vp_below_find_dead(struct ompi_communicator_t *comm)
+{
+    (void)comm;
+    return -1;
+}
+#endif
+
+int vp_below_code(struct ompi_communicator_t *comm, int code)
+{
+    int fault = OMPI_SUCCESS == code ? OMPI_SUCCESS : vp_below_fault(comm);
+
+    return OMPI_SUCCESS == fault ? code : fault;
+}
+
+static bool below_is_broken(void *context, uint32_t *peer_p)
+{
+    struct ompi_communicator_t *comm = ((const vp_strand_t *)context)->module->comm;
+
+    int dead;
+
+    if (OMPI_SUCCESS == vp_below_fault(comm)) {
+        return false;
+    }
+    dead = vp_below_find_dead(comm);
+    *peer_p = (uint32_t)(0 > dead ? ompi_comm_rank(comm) : dead);
+    return true;
+}
+
 void vp_below_fill(vp_strand_t *strand, vp_surroundings_t *surroundings)
 {
     struct ompi_communicator_t *comm = strand->module->comm;
@@ -69,5 +123,6 @@ void vp_below_fill(vp_strand_t *strand, vp_surroundings_t *surroundings)
         .receive = vp_messages_receive,
         .abandon = vp_messages_abandon,
         .progress = below_progress,
+        .is_broken = below_is_broken,
     };
 }

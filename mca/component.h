@@ -226,6 +226,15 @@ int vp_module_prepare(vp_module_t *module, const void *buffer);
 
 /* below.c: the surroundings of a strand's engine. */
 void vp_below_fill(vp_strand_t *strand, vp_surroundings_t *surroundings);
+/*
+ * What a call that failed returns: where a member died or the communicator was
+ * revoked, that is why, and applications that tolerate faults must be told so.
+ */
+int vp_below_code(struct ompi_communicator_t *comm, int code);
+/* Did a member die, or was the communicator revoked? The MPI code of it; OMPI_SUCCESS: neither. */
+int vp_below_fault(struct ompi_communicator_t *comm);
+/* The lowest member that is known to have died; -1: none. */
+int vp_below_find_dead(struct ompi_communicator_t *comm);
 
 /* request.c: runs requests until the strand has none. For a blocking call, which comes after them.
  */

@@ -76,6 +76,14 @@ typedef size_t vp_pmix_size_t;
 typedef int vp_pmix_size_t;
 #endif
 
+/* Does this Open MPI tell which processes died (ULFM)? */
+#if defined(OPAL_ENABLE_FT_MPI) && OPAL_ENABLE_FT_MPI
+#include "ompi/runtime/params.h"
+#define VP_FAULT_TOLERANT 1
+#else
+#define VP_FAULT_TOLERANT 0
+#endif
+
 /* Arguments of collectives as the framework passes them, and element i of them. */
 #if VP_COLL_API >= 300
 typedef size_t vp_count_t;

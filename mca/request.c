@@ -123,7 +123,7 @@ static void run(void *argument)
     vp_request_t *request = argument;
 
     request->strand->rounds = &request->rounds;
-    request->code = carry(request);
+    request->code = vp_below_code(request->rounds.comm, carry(request));
     request->strand->rounds = NULL;
 }
 

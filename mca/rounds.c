@@ -4,9 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mca/component.h"
+
+/* A failure that anybody may have left the exchange for is one too: nothing more may come. */
 bool vp_rounds_ready(const vp_rounds_t *rounds)
 {
     int i;
+
+    if (0 < rounds->n_waiting && OMPI_SUCCESS != vp_below_fault(rounds->comm)) {
+        return true;
+    }
 
     for (i = 0; i < rounds->n_waiting; i++) {
         if (!REQUEST_COMPLETE(rounds->waiting[i])) {
@@ -14,6 +21,21 @@ bool vp_rounds_ready(const vp_rounds_t *rounds)
         }
     }
     return true;
+}
+
+/* Frees a request; one that is not complete, because somebody died, is given up. */
+static int end_request(const vp_rounds_t *rounds, ompi_request_t **request_p)
+{
+    int code;
+
+    if (REQUEST_COMPLETE(*request_p)) {
+        code = (*request_p)->req_status.MPI_ERROR;
+    } else {
+        code = vp_below_fault(rounds->comm);
+        (void)ompi_request_cancel(*request_p);
+    }
+    (void)ompi_request_free(request_p);
+    return code;
 }
 
 /* Waits for all and frees them; the first code that is no success. */
@@ -30,10 +52,9 @@ static int finish(vp_rounds_t *rounds, ompi_request_t **requests, int n_requests
     rounds->waiting = NULL;
     rounds->n_waiting = 0;
     for (i = 0; i < n_requests; i++) {
-        if (OMPI_SUCCESS == code) {
-            code = requests[i]->req_status.MPI_ERROR;
-        }
-        (void)ompi_request_free(&requests[i]);
+        int ended = end_request(rounds, &requests[i]);
+
+        code = OMPI_SUCCESS == code ? ended : code;
     }
     return code;
 }
@@ -101,10 +122,13 @@ vp_status_t vp_rounds_allgather(vp_rounds_t *rounds, const void *send, void *rec
     }
     memcpy(known, send, n_bytes);
     code = gather_known(rounds, known, n_bytes, rank, n_ranks);
+    if (OMPI_SUCCESS != code) {
+        return VP_ERR_TRANSPORT; /* a send that was given up may still read what is known */
+    }
     memcpy((char *)receive + (size_t)rank * n_bytes, known, n_last);
     memcpy(receive, known + n_last, (size_t)rank * n_bytes);
     free(known);
-    return OMPI_SUCCESS == code ? VP_OK : VP_ERR_TRANSPORT;
+    return VP_OK;
 }
 
 /* Posts one direction of an exchange, a message per block that has bytes. */

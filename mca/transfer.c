@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "mca/transfer.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 /* Packed blocks start at cache lines. */
@@ -245,10 +246,15 @@ static void announce(vp_module_t *module, const char *what, const vp_outcome_t *
 
 static void tell_error(const vp_transfer_t *transfer, const char *text)
 {
-    const vp_module_t *module = transfer->module;
+    struct ompi_communicator_t *comm = transfer->module->comm;
+    int dead = OMPI_SUCCESS == vp_below_fault(comm) ? -1 : vp_below_find_dead(comm);
+    char cause[48] = "";
 
-    opal_output(0, "coll:variopath: %s on %s, rank %d: %s", transfer->what, module->comm->c_name,
-                ompi_comm_rank(module->comm), text);
+    if (0 <= dead) {
+        (void)snprintf(cause, sizeof(cause), ". Rank %d has died", dead);
+    }
+    opal_output(0, "coll:variopath: %s on %s, rank %d: %s%s", transfer->what, comm->c_name,
+                ompi_comm_rank(comm), text, cause);
 }
 
 /* What arrived packed goes where it belongs. */

@@ -120,12 +120,12 @@ bool vp_lanes_connected(vp_lanes_t *lanes, uint64_t peer_key, uint32_t source_cl
 
 vp_status_t vp_lanes_connect(vp_lanes_t *lanes, uint64_t peer_key, uint32_t source_class,
                              uint32_t destination_class, const void *address, size_t n_bytes,
-                             void (*progress)(void *), void *context, vp_error_t *error)
+                             bool (*proceed)(void *), void *context, vp_error_t *error)
 {
     fake_endpoint_t endpoint = {peer_key, source_class, destination_class};
 
-    if (progress != NULL) {
-        progress(context);
+    if (proceed != NULL && !proceed(context)) {
+        return refuse(error, "to connect");
     }
     RANKS_CHECK(n_bytes == 5 && memcmp(address, "\1\2\3\4\5", 5) == 0, "not the peer's address");
     if (++lanes_fake.n_connects == lanes_fake.knobs.refuse_connect) {

@@ -55,6 +55,9 @@ typedef struct exchange {
 /* Returns the number of things that are wrong on this rank. */
 int exchange_run(const exchange_t *exchange);
 
+/* A call that may fail: its code, and what is wrong in the data of one that did not. */
+int exchange_try(const exchange_t *exchange, int *code_p);
+
 /* A nonblocking call in two halves: exchange_finish waits, compares and frees it. */
 typedef struct exchange_state exchange_state_t;
 exchange_state_t *exchange_start(const exchange_t *exchange);

@@ -29,9 +29,10 @@ struct vp_probe_job {
     uint32_t rank;
 };
 
-static void progress(void *context)
+static bool proceed(void *context)
 {
     (void)vp_lanes_progress(((vp_probe_job_t *)context)->lanes);
+    return true;
 }
 
 /* A barrier during which lanes go on; ranks without a part in a case leave the CPUs to the others.
@@ -173,7 +174,7 @@ static vp_status_t connect_flow(vp_probe_job_t *job, const vp_probe_flow_t *flow
 
     return vp_lanes_connect(job->lanes, flow->destination, instance->source_class,
                             instance->destination_class, job->addresses + end * ADDRESS_BYTES,
-                            job->address_bytes[end], progress, job, error);
+                            job->address_bytes[end], proceed, job, error);
 }
 
 /* Lower ranks first, then the other direction: no endpoint is made while its converse is. */
