@@ -20,6 +20,7 @@ enum {
 extern const vp_command_t vp_command_bound;
 extern const vp_command_t vp_command_catalog;
 extern const vp_command_t vp_command_demand;
+extern const vp_command_t vp_command_doctor;
 extern const vp_command_t vp_command_plan;
 extern const vp_command_t vp_command_probe;
 extern const vp_command_t vp_command_simulate;

@@ -3,6 +3,17 @@ noinst_LTLIBRARIES += tools/libvp_tools.la
 tools_libvp_tools_la_SOURCES = \
 	tools/command.c tools/command.h \
 	tools/completion.c \
+	tools/doctor/bundle.c \
+	tools/doctor/bus.c \
+	tools/doctor/calls.c \
+	tools/doctor/doctor.h \
+	tools/doctor/findings.c \
+	tools/doctor/gpus.c \
+	tools/doctor/limits.c \
+	tools/doctor/ompi.c \
+	tools/doctor/outside.c tools/doctor/outside.h \
+	tools/doctor/topology.c \
+	tools/doctor/ucx.c \
 	tools/drawing.c tools/drawing.h \
 	tools/manual.c tools/manual.h \
 	tools/manual_page.c \
@@ -18,6 +29,7 @@ variopath_SOURCES = \
 	tools/cmd_bound.c \
 	tools/cmd_catalog.c \
 	tools/cmd_demand.c \
+	tools/cmd_doctor.c \
 	tools/cmd_import.c tools/cmd_import.h \
 	tools/cmd_plan.c \
 	tools/cmd_probe.c \
@@ -56,6 +68,7 @@ variopath_pages = \
 	tools/man/variopath-bound.1 \
 	tools/man/variopath-catalog.1 \
 	tools/man/variopath-demand.1 \
+	tools/man/variopath-doctor.1 \
 	tools/man/variopath-plan.1 \
 	tools/man/variopath-probe.1 \
 	tools/man/variopath-simulate.1 \

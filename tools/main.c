@@ -10,9 +10,11 @@
 #include "tools/manual.h"
 
 static const vp_command_t *const commands[] = {
-    &vp_command_topology, &vp_command_catalog, &vp_command_demand,
-    &vp_command_plan,     &vp_command_bound,   &vp_command_simulate,
-    &vp_command_probe,    &vp_command_trace,   NULL,
+    &vp_command_topology, &vp_command_catalog,
+    &vp_command_demand,   &vp_command_plan,
+    &vp_command_bound,    &vp_command_simulate,
+    &vp_command_probe,    &vp_command_trace,
+    &vp_command_doctor,   NULL,
 };
 
 /* Data that never reached its file is a failure, however late it is noticed. */

@@ -7,7 +7,7 @@ top=${srcdir:?}
 foreign=$(pkg-config --cflags libxml-2.0 jansson 2>/dev/null)
 n_checks=0
 n_failures=0
-for header in "$top"/{base,catalog,catalog/import,scheduler,sim,tools,tools/probe}/*.h "$top"/coll_variopath/{engine,lanes,surroundings}.h; do
+for header in "$top"/{base,catalog,catalog/import,scheduler,sim,tools,tools/doctor,tools/probe}/*.h "$top"/coll_variopath/{engine,lanes,surroundings}.h; do
     n_checks=$((n_checks + 1))
     name=${header#"$top"/}
     if printf '#include "%s"\n#include "%s"\n' "$name" "$name" |

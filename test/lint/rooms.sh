@@ -31,6 +31,7 @@ allow sim/baselines '(base/|sim/|catalog/model\.h|scheduler/plan\.h)' 'jansson|u
 allow catalog/import '(base|catalog)/' 'ucp/|ucs/|mpi\.h|cuda'
 allow coll_variopath '(base/|scheduler/|catalog/(avoid|model|rescale|restrict|store)\.h|coll_variopath/)' 'jansson|mpi\.h|hwloc'
 allow tools '(base|catalog|scheduler|sim|tools)/' 'ucp/|ucs/|mpi\.h'
+allow tools/doctor '(base/|catalog/|tools/doctor/)' 'ucp/|ucs/|mpi\.h|hwloc|cuda'
 allow mca '(base/|catalog/|scheduler/schedule\.h|coll_variopath/|mca/|ompi|opal/|mpi\.h)' 'ucp/|ucs/|jansson'
 allow tools/probe '(base/|catalog/|coll_variopath/lanes\.h|tools/probe/)' 'ucp/|ucs/|hwloc'
 allow examples 'examples/' 'ucp/|ucs/'

@@ -1,10 +1,12 @@
 # The command line, as a user calls it. The scripts run ./variopath of the build directory.
 dist_check_SCRIPTS += \
 	test/tools/catalog.sh \
+	test/tools/doctor.sh \
 	test/tools/manual.sh \
 	test/tools/plan.sh
 TESTS += \
 	test/tools/catalog.sh \
+	test/tools/doctor.sh \
 	test/tools/manual.sh \
 	test/tools/plan.sh
 
@@ -18,6 +20,7 @@ check_PROGRAMS += $(tools_tests)
 TESTS += $(tools_tests)
 tools_test_ldadd = \
 	tools/libvp_tools.la \
+	catalog/import/libvp_import.la \
 	sim/libvp_sim.la \
 	scheduler/libvp_scheduler.la \
 	catalog/libvp_catalog_build.la \
