@@ -14,3 +14,15 @@ endif
 packaging/variopath-env: packaging/variopath-env.in Makefile
 	$(AM_V_GEN)$(MKDIR_P) packaging && \
 	$(VP_SUBSTITUTE) $(srcdir)/packaging/variopath-env.in >$@.tmp && chmod +x $@.tmp && mv -f $@.tmp $@
+EXTRA_DIST += debian/changelog debian/clean debian/control debian/copyright debian/rules debian/source/format \
+	debian/variopath.docs debian/variopath.examples debian/variopath.lintian-overrides
+
+# The component inside Open MPI's own source tree, for sites without its development headers.
+EXTRA_DIST += packaging/ompi-intree.sh packaging/ompi-intree/configure.m4
+ompi-intree: catalog/shipped.c
+	@$(SHELL) $(srcdir)/packaging/ompi-intree.sh '$(DIR)' $(srcdir) . $(PACKAGE_VERSION) \
+		$(mca_mca_coll_variopath_la_SOURCES) $(coll_variopath_libvp_engine_la_SOURCES) \
+		$(scheduler_libvp_scheduler_la_SOURCES) $(catalog_import_libvp_node_la_SOURCES) \
+		$(VP_HWLOC_SOURCES) catalog/import/import.h $(catalog_libvp_catalog_build_la_SOURCES) catalog/shipped.c \
+		$(catalog_libvp_catalog_la_SOURCES) $(base_libvp_base_la_SOURCES)
+.PHONY: ompi-intree

@@ -16,8 +16,9 @@ catalog_import_libvp_node_la_SOURCES = \
 	catalog/import/native_writer.h \
 	catalog/import/nic_place.c catalog/import/nic_place.h \
 	catalog/import/pcie.c catalog/import/pcie.h
+VP_HWLOC_SOURCES = catalog/import/hwloc_live.c
 if VP_WITH_HWLOC
-catalog_import_libvp_node_la_SOURCES += catalog/import/hwloc_live.c
+catalog_import_libvp_node_la_SOURCES += $(VP_HWLOC_SOURCES)
 endif
 catalog_import_libvp_node_la_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(HWLOC_CFLAGS)
 catalog_import_libvp_node_la_LIBADD = $(HWLOC_LIBS)
