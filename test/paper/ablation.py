@@ -157,7 +157,8 @@ def make(runner, fast):
         "Between two nodes of r5080-bf3 a group pair has one path, and the NIC is the bottleneck: "
         "the bound of fixed paths is that of free ones, so fixing paths cannot cost anything "
         "there, whatever the planner. Fixed peers leave NICs idle while a rotation's largest pair "
-        "ends, and their bound says so. Inside a node fixing paths costs, because the link between the "
+        "ends, and their bound says so. Inside a node fixing paths costs, because the link "
+        "between the "
         "switches is the nearest path of half the pairs and the NICs beside it stay idle. What "
         "the paper reports for paths on two nodes needs links that lose throughput when they are "
         "shared, which exclusive lanes never do.",

@@ -80,7 +80,7 @@ def main():
     costs.append(("the scripts", own_cpu_s()))
     headlines = [made[part][0].headline for part in (ablation, synthesizers, validation)]
     lines = before(figures, headlines, arguments.fast)
-    lines += [section.text() for section in sections] + after() + cost(costs)
+    lines += [section.text() for section in sections] + after() + cost(costs, runner.loads)
     folder = os.path.join(arguments.docs, "evaluation")
     files = {"slower.csv": losses.csv_file([row for it in figures for row in it.rows])}
     for section in sections:

@@ -6,7 +6,7 @@ import sweeps
 from figures import Section, main
 from plot import plot_rows
 from rows import PROFILES, RATES, TIMED, compare
-from tables import select, table
+from tables import FULL_NAMES, select, table
 
 TOPOLOGY = "r5080-cx8:nodes=32"
 TOKENS = (1, 2, 4, 8, 16, 32, 64, 128)
@@ -57,7 +57,7 @@ def make(runner, fast):
     section.add("", "GB/s per rank, ideal links, nominal rates:", "", *rates_table(rows))
     names = ("nccl", "nccl-host", "deepep-rail", "deepep-nic", "nimble", "nearest")
     for links in ("ideal", "collapses"):
-        title = f"{topology}, MoE top-8: {links} links, nominal rates (simulated)"
+        title = f"{topology}, MoE top-8: {FULL_NAMES[links]} links, nominal rates (simulated)"
         part = select(rows, "nominal", links)
         labels = [row.label.removeprefix("M=") for row in part]
         svg = plot_rows(title, "tokens per rank", part, labels, names)

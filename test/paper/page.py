@@ -17,6 +17,7 @@ from tables import (
     FULL_NAMES,
     SPEEDUP_HEADS,
     counts,
+    median,
     paper_cells,
     select,
     speedup_cells,
@@ -53,8 +54,9 @@ def rules(fast):
         "neither. Counts that come again skip both in the component; no row is about those.",
         "- *Bounds*: `fluid` holds for every schedule over the topology's own paths, `LP` for "
         "exclusive lanes. Both are those of ideal links; under contention the reachable time lies "
-        "higher. Systems that forward bytes through other GPUs (`deepep-rail`, `fast`, `msccl`) or "
-        "leave through a far NIC (`rails`, `deepep-nic`) use ways that those paths do not contain, "
+        "higher. Systems that forward bytes through other GPUs (`deepep-rail`, `fast`, `msccl`, "
+        "`nimble`) or leave through a far NIC (`rails`, `deepep-nic`) use ways that those paths do "
+        "not contain, "
         "and can lie below the bound.",
         "- *Slower*: ours takes longer than the best baseline by more than 2% and by more than one "
         f"exchange. The best baseline is the fastest of {len(BASELINES)} in that very row; "
@@ -136,11 +138,11 @@ def after():
         "baselines that bounce through host memory.** Its testbed is GeForce boards, where "
         "stock drivers refuse peer-to-peer and GPUDirect RDMA; its `NCCL` may be what we call "
         "`nccl-host`. Compare the columns `nccl` and `nccl-host`, and the rows under `collapses`: "
-        "3.73 to 10.61 lies between the two.",
+        "the paper's 3.73 to 10.61 is of the size of `nccl-host` there, not of `nccl`.",
         "- **`deepep-rail` or `deepep-nic`.** DeepEP without NVLink sends everything over the NIC; "
         "the paper's text describes forwarding. Both are here, its figure stands beside both.",
-        "- **`fast` is granted much.** Its balancing runs over free GPU links and its stages have "
-        "no barrier, which the paper's 3.49 to 9.41 on shared PCIe links may not have had.",
+        "- **`fast` is granted what its description leaves open**: no global barrier between stages, "
+        "and a stage's redistribution ordered at its sender only (docs/simulator.md).",
         "- **Ports may be shared in hardware.** The paper's channels are exclusive lanes; flows "
         "that share a GPU link reach the fluid bound, up to 20% below the LP bound where two NICs "
         "serve two GPUs. Baselines that start everything at once use that, and so does `auto`.",
@@ -159,7 +161,7 @@ def after():
     ]
 
 
-def cost(costs):
+def cost(costs, loads):
     """What making the page took."""
     cells = [[title, f"{cpu_s:.1f}"] for title, cpu_s in costs]
     cells.append(["all", f"{sum(cpu_s for _, cpu_s in costs):.1f}"])
@@ -168,6 +170,10 @@ def cost(costs):
         "",
         "CPU seconds of all programs that it took, two at a time; what is kept from an earlier run "
         "counts with what it took then.",
+        f"Planning was timed at 1-minute loads of {min(loads):.0f} to {max(loads):.0f}, median "
+        f"{median(loads):.0f}, of which 2 to 3 are this very evaluation; others that use the "
+        f"caches "
+        f"make it longer.{TIMED}",
         "",
         *table(["part", "CPU s" + TIMED], cells),
         "",

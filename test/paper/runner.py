@@ -21,6 +21,7 @@ SOURCES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 # What an answer depends on: that of another system, and any other.
 ROOMS = {"peer": ("base", "catalog", "sim")}
 ROOMS["own"] = (*ROOMS["peer"], "scheduler", "tools")
+TOOLS = os.path.join(SOURCES, "tools")
 SHIPPED = (".c", ".h", ".json")
 
 
@@ -47,7 +48,9 @@ def refuse_stale(variopath):
     """A program older than its sources would give answers under a wrong name."""
     built = os.path.getmtime(variopath)
     for path in source_files("own"):
-        if path.endswith((".c", ".h")) and os.path.getmtime(path) > built:
+        # Not every file of tools/ is part of it.
+        is_part = path.endswith((".c", ".h")) and not path.startswith(TOOLS)
+        if is_part and os.path.getmtime(path) > built:
             raise SystemExit(f"{variopath} is older than {os.path.normpath(path)}; run make first")
 
 
@@ -84,6 +87,7 @@ class Runner:
         self.lock = threading.Lock()
         self.cpu_s = 0.0  # of all answers that were used, also those of earlier runs
         self.n_asked = self.n_kept = 0
+        self.loads = []  # 1-minute loads when planning was timed
         refuse_stale(self.variopath)
         self.digests = {kind: source_digest(kind) for kind in ROOMS}
         for part in ("answers", "demands"):
@@ -106,13 +110,16 @@ class Runner:
         is_kept = os.path.exists(path)
         if not is_kept:
             text, cpu_s = self.call(*words, "--json")
-            write_file(path, json.dumps({"cpu_s": cpu_s, "answer": json.loads(text)}))
+            kept = {"cpu_s": cpu_s, "load": os.getloadavg()[0], "answer": json.loads(text)}
+            write_file(path, json.dumps(kept))
         with open(path, encoding="utf-8") as file:
             kept = json.load(file)
         with self.lock:
             self.cpu_s += kept["cpu_s"]
             self.n_kept += is_kept
             self.n_asked += not is_kept
+            if "--time-planning" in words:
+                self.loads.append(kept["load"])
         return kept["answer"]
 
     def demand(self, ranks, options, seed=1):

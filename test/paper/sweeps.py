@@ -3,7 +3,16 @@
 
 from plot import plot_rows
 from rows import PROFILES, RATES, compare, csv_lines
-from tables import MIB, detail_table, folded, select, size_text, speedup_table, verdict_table
+from tables import (
+    FULL_NAMES,
+    MIB,
+    detail_table,
+    folded,
+    select,
+    size_text,
+    speedup_table,
+    verdict_table,
+)
 
 
 def sweep(runner, points, rates=RATES):
@@ -45,7 +54,7 @@ def pictures(section, name, rows, machines, sweep_name, places, names):
             ]
             if not part or links == "shares-well":
                 continue
-            title = f"{machine}, {sweep_name}: {links} links, nominal rates (simulated)"
+            title = f"{machine}, {sweep_name}: {FULL_NAMES[links]} links, nominal rates (simulated)"
             suffix = "" if links == "ideal" else "-" + links
             svg = plot_rows(title, places[0], part, places[1][: len(part)], names)
             section.picture(f"{name}-{key}{suffix}", svg, title)
