@@ -238,6 +238,7 @@ vp_status_t vp_engine_alltoallv(vp_engine_t *engine, const vp_call_t *call, vp_o
     vp_status_t status = VP_OK;
 
     engine->n_calls++;
+    engine->patient = call->patient;
     engine->dump.number = engine->n_calls;
     vp_dump_step(engine->options.dump, &engine->dump,
                  engine->state == VP_ENGINE_NEW ? VP_STEP_SETUP : VP_STEP_OPENING);

@@ -96,6 +96,7 @@ struct vp_engine {
     bool devices;       /* some rank had a CUDA driver at the first call */
     bool carry_devices; /* and the lanes of every rank move device memory */
     uint64_t n_calls;
+    bool patient;        /* so is the call that runs */
     vp_dump_call_t dump; /* the call that runs */
 
     /* Made by setup. */

@@ -70,11 +70,12 @@ bool vp_lanes_connected(vp_lanes_t *lanes, uint64_t peer_key, uint32_t source_cl
  * Creates the endpoint unless it exists and waits until it is wired up
  * (progressing all classes and calling proceed(context), which may be NULL, and
  * gives up when it returns false). VP_ERR_TRANSPORT: the peer cannot be reached on that pair of
- * classes.
+ * classes, or did not answer for limit_ms; 0: it may take any time, a peer that is late is told
+ * of once.
  */
 vp_status_t vp_lanes_connect(vp_lanes_t *lanes, uint64_t peer_key, uint32_t source_class,
                              uint32_t destination_class, const void *address, size_t n_bytes,
-                             bool (*proceed)(void *), void *context,
+                             unsigned limit_ms, bool (*proceed)(void *), void *context,
                              vp_error_t *error) VP_MUST_CHECK;
 
 /* Can these lanes move CUDA device memory at all? */

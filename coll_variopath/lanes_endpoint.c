@@ -14,8 +14,9 @@
 #include "coll_variopath/clock.h"
 #include "coll_variopath/lanes_private.h"
 
-/* A peer that takes part answers in milliseconds; one that does not must not hang the others. */
-#define CONNECT_TIMEOUT_NS (UINT64_C(30) * VP_NS_PER_S)
+/* A peer that takes part answers in milliseconds; one that is late is told of. */
+#define CONNECT_TOLD_NS (UINT64_C(30) * VP_NS_PER_S)
+#define NS_PER_MS (VP_NS_PER_S / 1000)
 /* Closing gives up after this long without any event. */
 #define CLOSE_IDLE_NS (UINT64_C(2) * VP_NS_PER_S)
 
@@ -200,25 +201,42 @@ static vp_status_t endpoint_get(vp_lanes_t *lanes, const vp_endpoint_t *wanted,
     return endpoint_create(lanes, wanted, endpoint_p, error);
 }
 
+/* After half a minute without an answer, once. */
+static void tell_late(const vp_lanes_t *lanes, const vp_endpoint_t *wanted, bool *told)
+{
+    *told = true;
+    vp_log(lanes->log, VP_LOG_WARN,
+           "path class \"%s\" still waits for process %" PRIx64
+           " to answer through its class \"%s\"; it may be late or stopped, or the path may not "
+           "work",
+           class_name(lanes, wanted->source_class), wanted->peer_key,
+           class_name(lanes, wanted->destination_class));
+}
+
 /*
  * A flush cannot pass an endpoint that is not wired up. The lock is released
  * between rounds, so endpoint and operation are looked up again or owned.
  */
 static vp_status_t wire_up(vp_lanes_t *lanes, const vp_endpoint_t *wanted,
-                           vp_operation_t *operation, bool (*proceed)(void *), void *context,
-                           vp_error_t *error)
+                           vp_operation_t *operation, unsigned limit_ms, bool (*proceed)(void *),
+                           void *context, vp_error_t *error)
 {
-    uint64_t deadline_ns = vp_clock_ns() + CONNECT_TIMEOUT_NS;
+    uint64_t start_ns = vp_clock_ns(), waited_ns;
     vp_endpoint_t *endpoint;
     ucs_status_t ret;
-    bool in_time = true;
+    bool in_time = true, told = false;
 
     while (!vp_lanes_operation_done(operation) && in_time) {
         (void)vp_lanes_progress_locked(lanes);
         vp_lanes_unlock(lanes);
-        in_time = (proceed == NULL || proceed(context)) && vp_clock_ns() < deadline_ns;
+        in_time = proceed == NULL || proceed(context);
         (void)sched_yield();
+        waited_ns = vp_clock_ns() - start_ns;
+        in_time = in_time && (limit_ms == 0 || waited_ns < limit_ms * NS_PER_MS);
         vp_lanes_lock(lanes);
+        if (!told && waited_ns > CONNECT_TOLD_NS) {
+            tell_late(lanes, wanted, &told);
+        }
     }
     ret = in_time ? operation->failure : UCS_ERR_TIMED_OUT;
     vp_lanes_operation_end(lanes, operation);
@@ -236,7 +254,8 @@ static vp_status_t wire_up(vp_lanes_t *lanes, const vp_endpoint_t *wanted,
 
 vp_status_t vp_lanes_connect(vp_lanes_t *lanes, uint64_t peer_key, uint32_t source_class,
                              uint32_t destination_class, const void *address, size_t n_bytes,
-                             bool (*proceed)(void *), void *context, vp_error_t *error)
+                             unsigned limit_ms, bool (*proceed)(void *), void *context,
+                             vp_error_t *error)
 {
     vp_endpoint_t wanted = {.peer_key = peer_key,
                             .source_class = source_class,
@@ -255,7 +274,7 @@ vp_status_t vp_lanes_connect(vp_lanes_t *lanes, uint64_t peer_key, uint32_t sour
             status = VP_ERR_NO_MEMORY;
         } else {
             vp_lanes_operation_flush(operation, endpoint->ucp);
-            status = wire_up(lanes, &wanted, operation, proceed, context, error);
+            status = wire_up(lanes, &wanted, operation, limit_ms, proceed, context, error);
         }
     }
     vp_lanes_unlock(lanes);

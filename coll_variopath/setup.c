@@ -323,8 +323,9 @@ static vp_status_t connect_link(vp_engine_t *engine, uint32_t peer, const vp_lin
                             "there; its topology names other classes for it",
                             peer, engine->model->classes[link->destination_class].name);
     }
-    return vp_lanes_connect(engine->lanes, engine->peer_key[peer], link->source_class,
-                            link->destination_class, address, n_bytes, proceed, engine, error);
+    return vp_lanes_connect(
+        engine->lanes, engine->peer_key[peer], link->source_class, link->destination_class, address,
+        n_bytes, engine->patient ? 0 : engine->options.timeout_ms, proceed, engine, error);
 }
 
 static vp_status_t connect_peer(vp_engine_t *engine, uint32_t peer, const uint8_t *list,

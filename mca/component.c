@@ -161,6 +161,7 @@ static int component_init_query(bool progress_threads, bool mpi_threads)
     mca_coll_variopath_component.threads = mpi_threads;
     mca_coll_variopath_component.started = true;
     mca_coll_variopath_component.rank = (unsigned)ompi_proc_local()->super.proc_name.vpid;
+    vp_process_reserve();
     name_trace(&mca_coll_variopath_component);
     vp_watch_open(&mca_coll_variopath_component);
     return OMPI_SUCCESS;

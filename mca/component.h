@@ -114,11 +114,11 @@ typedef struct vp_packed {
 } vp_packed_t;
 
 /*
- * Below the tags of collectives, which start at -10, and far from those of
- * nonblocking ones, which count downwards from there. Within 24 bits: pml/ucx
- * has no more for a tag.
+ * Open MPI's collectives take tags from -7 downwards, nonblocking ones count down to -2^30 and
+ * start again. This one is below all of them, still among what fault tolerance takes for a
+ * collective's, and -2 in its last 24 bits, which is all that pml/ucx keeps and nobody's own.
  */
-enum { VP_MESSAGE_TAG = -(1 << 22) };
+enum { VP_MESSAGE_TAG = -(127 << 24) - 2 };
 
 /* Messages between the ranks of a strand. */
 typedef struct vp_outgoing vp_outgoing_t;
@@ -203,6 +203,15 @@ const char *vp_process_source(void);
 const vp_catalog_t *vp_process_catalog(void);
 vp_lanes_t *vp_process_lanes(const vp_model_t *model, uint32_t rank);
 bool vp_process_shutting_down(void);
+/*
+ * Memory that is set aside when the process starts, so that one that runs out can still take
+ * part in the agreement of a communicator and say so: peers would wait for it otherwise.
+ * vp_process_need: zeroed memory, with the reserve given back where that helps; NULL: no memory.
+ * vp_process_spend: gives the reserve back; false when it is gone already.
+ */
+void vp_process_reserve(void);
+void *vp_process_need(size_t n, size_t size);
+bool vp_process_spend(void);
 /* Modules hold the process state; the last one to go after finalization began frees it. */
 void vp_process_hold(void);
 void vp_process_drop(void);

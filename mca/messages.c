@@ -10,8 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ompi/mca/coll/base/coll_tags.h"
 #include "ompi/mca/pml/pml.h"
 #include "ompi/request/request.h"
+
+_Static_assert(VP_MESSAGE_TAG < MCA_COLL_BASE_TAG_NEIGHBOR_END &&
+                   VP_MESSAGE_TAG < MCA_COLL_BASE_TAG_NONBLOCKING_END,
+               "no call of Open MPI's may reach this tag by counting");
+_Static_assert(((uint32_t)VP_MESSAGE_TAG & 0xffffff) == 0xfffffe, "nor where 24 bits are kept");
 
 /* A message that the layer below still reads. */
 struct vp_outgoing {

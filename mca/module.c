@@ -248,6 +248,9 @@ mca_coll_base_module_t *vp_module_query(struct ompi_communicator_t *comm, int *p
         return NULL;
     }
     module = OBJ_NEW(vp_module_t);
+    if (NULL == module && vp_process_spend()) {
+        module = OBJ_NEW(vp_module_t);
+    }
     if (NULL == module) {
         return NULL;
     }
@@ -384,6 +387,7 @@ static vp_status_t create_engine(vp_strand_t *strand, const void *buffer, vp_pci
     };
     const vp_catalog_t *catalog;
     vp_surroundings_t surroundings;
+    vp_lanes_t *lanes;
     vp_status_t status;
 
     (void)vp_params_sharing(params, &options.sharing);
@@ -396,9 +400,12 @@ static vp_status_t create_engine(vp_strand_t *strand, const void *buffer, vp_pci
         return status;
     }
     catalog = find_catalog(strand, pci, topology_rank);
-    return vp_engine_create(
-        catalog, find_lanes(module, catalog, pci[surroundings.rank], topology_rank), &surroundings,
-        topology_rank, peer_key, &options, &component->counters, &strand->engine, error);
+    lanes = find_lanes(module, catalog, pci[surroundings.rank], topology_rank);
+    do {
+        status = vp_engine_create(catalog, lanes, &surroundings, topology_rank, peer_key, &options,
+                                  &component->counters, &strand->engine, error);
+    } while (VP_ERR_NO_MEMORY == status && vp_process_spend());
+    return status;
 }
 
 int vp_strand_prepare(vp_strand_t *strand, const void *buffer)
@@ -418,9 +425,9 @@ int vp_strand_prepare(vp_strand_t *strand, const void *buffer)
     }
     vp_dump_step(vp_watch_dump(), &dump, VP_STEP_SETUP);
     vp_dump_enter(vp_watch_dump(), &dump);
-    topology_rank = calloc(n_ranks, sizeof(*topology_rank));
-    peer_key = calloc(n_ranks, sizeof(*peer_key));
-    pci = calloc(n_ranks, sizeof(*pci));
+    topology_rank = vp_process_need(n_ranks, sizeof(*topology_rank));
+    peer_key = vp_process_need(n_ranks, sizeof(*peer_key));
+    pci = vp_process_need(n_ranks, sizeof(*pci));
     if (NULL == topology_rank || NULL == peer_key || NULL == pci) {
         status = vp_error_no_memory(&error, "a communicator's peers");
     } else {
@@ -440,7 +447,8 @@ int vp_strand_prepare(vp_strand_t *strand, const void *buffer)
 int vp_module_prepare(vp_module_t *module, const void *buffer)
 {
     if (NULL == module->blocks) {
-        module->blocks = calloc(2 * (size_t)ompi_comm_size(module->comm), sizeof(*module->blocks));
+        module->blocks =
+            vp_process_need(2 * (size_t)ompi_comm_size(module->comm), sizeof(*module->blocks));
     }
     return NULL == module->blocks ? OMPI_ERR_OUT_OF_RESOURCE
                                   : vp_strand_prepare(&module->strand, buffer);

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "catalog/build.h"
 #include "catalog/store.h"
 #include "catalog/topology.h"
@@ -30,6 +31,7 @@ static struct process_state {
     bool shutting_down;
     int n_modules;
     int keyval;
+    void *reserve; /* never written, so it takes no memory of the machine */
 } process = {.lock = PTHREAD_MUTEX_INITIALIZER, .keyval = MPI_KEYVAL_INVALID};
 
 static bool given(const char *parameter)
@@ -232,6 +234,32 @@ bool vp_process_shutting_down(void)
     return process.shutting_down;
 }
 
+void vp_process_reserve(void)
+{
+    enum { RESERVE_BYTES = 4 << 20 };
+
+    process.reserve = malloc(RESERVE_BYTES);
+}
+
+bool vp_process_spend(void)
+{
+    void *reserve;
+
+    (void)pthread_mutex_lock(&process.lock);
+    reserve = process.reserve;
+    process.reserve = NULL;
+    (void)pthread_mutex_unlock(&process.lock);
+    free(reserve);
+    return NULL != reserve;
+}
+
+void *vp_process_need(size_t n, size_t size)
+{
+    void *memory = vp_array_new(n, size);
+
+    return NULL == memory && vp_process_spend() ? vp_array_new(n, size) : memory;
+}
+
 void vp_process_hold(void)
 {
     (void)pthread_mutex_lock(&process.lock);
@@ -255,6 +283,7 @@ void vp_process_drop(void)
 void vp_process_close(void)
 {
     free_lanes();
+    (void)vp_process_spend();
     vp_catalog_destroy(process.catalog);
     process.catalog = NULL;
     process.catalog_tried = false;

@@ -120,10 +120,12 @@ bool vp_lanes_connected(vp_lanes_t *lanes, uint64_t peer_key, uint32_t source_cl
 
 vp_status_t vp_lanes_connect(vp_lanes_t *lanes, uint64_t peer_key, uint32_t source_class,
                              uint32_t destination_class, const void *address, size_t n_bytes,
-                             bool (*proceed)(void *), void *context, vp_error_t *error)
+                             unsigned limit_ms, bool (*proceed)(void *), void *context,
+                             vp_error_t *error)
 {
     fake_endpoint_t endpoint = {peer_key, source_class, destination_class};
 
+    lanes_fake.connect_limit_ms = limit_ms;
     if (proceed != NULL && !proceed(context)) {
         return refuse(error, "to connect");
     }

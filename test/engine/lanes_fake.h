@@ -29,6 +29,7 @@ typedef struct lanes_fake_state {
     uint64_t longest_put;
     unsigned n_windows;
     unsigned n_connects;
+    unsigned connect_limit_ms; /* of the last one */
     unsigned n_regions;
     unsigned n_cancelled;
     unsigned n_retired;

@@ -131,7 +131,8 @@ static void run_put(vp_lanes_t *lanes, const setting_t *setting, const gpu_buffe
     bool done = false;
 
     RANKS_CHECK(vp_lanes_connect(lanes, 1, path, path, bulletin->address[1][path],
-                                 bulletin->address_bytes[1][path], NULL, NULL, &error) == VP_OK,
+                                 bulletin->address_bytes[1][path], 10000, NULL, NULL,
+                                 &error) == VP_OK,
                 "%s", error.text);
     RANKS_CHECK((setting->put->staged ? vp_lanes_open_staged : vp_lanes_open_window)(
                     lanes, 1, path, path, bulletin->keys, bulletin->keys_bytes, &window, &error) ==

@@ -173,6 +173,35 @@ START_TEST(a_path_that_cannot_be_connected_passes_all_on)
 }
 END_TEST
 
+/* A peer of a nonblocking call may be late for any time; of a blocking one it has entered. */
+static void body_connect_limit(uint32_t rank, void *argument)
+{
+    engine_rank_t self;
+    vp_outcome_t outcome;
+    traffic_t traffic;
+    buffers_t buffers;
+    vp_error_t error;
+    vp_call_t call = {.patient = true};
+
+    start(&self, rank, argument, &traffic, &buffers);
+    call.send = buffers.send;
+    call.receive = buffers.receive;
+    RANKS_EQUAL(vp_engine_alltoallv(self.engine, &call, &outcome, &error), VP_OK);
+    RANKS_EQUAL(lanes_fake.n_connects > 0, 1);
+    RANKS_EQUAL(lanes_fake.connect_limit_ms, 0);
+    vp_engine_destroy(self.engine);
+    self.engine = engine_rank_engine(&self, 1);
+    engine_rank_carry(&self, self.engine, &buffers, 1);
+    RANKS_EQUAL(lanes_fake.connect_limit_ms, 10000);
+    engine_rank_stop(&self);
+}
+
+START_TEST(only_blocking_calls_limit_connecting)
+{
+    run(body_connect_limit, VP_SYNC_FREE, NULL);
+}
+END_TEST
+
 static void body_no_region(uint32_t rank, void *argument)
 {
     engine_rank_t self;
@@ -575,6 +604,7 @@ static Suite *faults_suite(void)
     tcase_add_test(tcase, a_rank_that_does_not_carry_host_buffers);
     tcase_add_loop_test(tcase, ranks_that_differ_pass_all_on, 0, N_OTHER);
     tcase_add_test(tcase, a_path_that_cannot_be_connected_passes_all_on);
+    tcase_add_test(tcase, only_blocking_calls_limit_connecting);
     tcase_add_test(tcase, memory_that_cannot_be_registered_passes_the_call_on);
     tcase_add_test(tcase, a_window_that_does_not_open_passes_the_call_on);
     tcase_add_test(tcase, keys_that_change_at_the_same_address_travel);

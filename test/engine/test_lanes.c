@@ -110,8 +110,8 @@ static vp_status_t reach(rank_state_t *state, uint32_t peer, uint32_t source_cla
 {
     return vp_lanes_connect(state->lanes, key_of(peer), source_class, destination_class,
                             state->bulletin->address[peer][destination_class],
-                            state->bulletin->address_bytes[peer][destination_class], NULL, NULL,
-                            error);
+                            state->bulletin->address_bytes[peer][destination_class], 10000, NULL,
+                            NULL, error);
 }
 
 static unsigned char pattern(uint32_t rank, size_t i)

@@ -9,7 +9,12 @@
 
 #include "base/array.h"
 
-enum { ADDRESS_BYTES = 512, KEYS_BYTES = 512 * VP_MAX_CLASSES_PER_RANK, IDLE_US = 200 };
+enum {
+    ADDRESS_BYTES = 512,
+    KEYS_BYTES = 512 * VP_MAX_CLASSES_PER_RANK,
+    IDLE_US = 200,
+    CONNECT_LIMIT_MS = 30000
+};
 
 /* What a rank tells the others. */
 typedef struct note {
@@ -174,7 +179,7 @@ static vp_status_t connect_flow(vp_probe_job_t *job, const vp_probe_flow_t *flow
 
     return vp_lanes_connect(job->lanes, flow->destination, instance->source_class,
                             instance->destination_class, job->addresses + end * ADDRESS_BYTES,
-                            job->address_bytes[end], proceed, job, error);
+                            job->address_bytes[end], CONNECT_LIMIT_MS, proceed, job, error);
 }
 
 /* Lower ranks first, then the other direction: no endpoint is made while its converse is. */
