@@ -103,6 +103,12 @@ static ucs_status_t modify_config(const vp_lanes_t *lanes, const vp_path_t *path
         /* Zero-copy TCP puts crash UCX when another thread connects at that moment. */
         (void)ucp_config_modify(config, "TCP_PUT_ENABLE", "n");
     }
+    if (lanes->tolerant && has_transport(path->tls, "posix")) {
+        (void)ucp_config_modify(config, "POSIX_ERROR_HANDLING", "y"); /* else it offers none */
+    }
+    if (lanes->tolerant && has_transport(path->tls, "sysv")) {
+        (void)ucp_config_modify(config, "SYSV_ERROR_HANDLING", "y");
+    }
     return UCS_OK;
 }
 
@@ -403,6 +409,7 @@ vp_status_t vp_lanes_create(const vp_lanes_config_t *config, vp_lanes_t **lanes_
     lanes->paths = vp_array_new(config->n_classes, sizeof(*lanes->paths));
     lanes->n_paths = lanes->paths == NULL ? 0 : config->n_classes;
     lanes->threads = config->threads;
+    lanes->tolerant = config->tolerant;
     lanes->log = config->log;
     lanes->estimated_peers = config->estimated_peers > 0 ? config->estimated_peers : 1;
     lanes->place = config->place;

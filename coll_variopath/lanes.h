@@ -38,6 +38,7 @@ typedef struct vp_lanes_config {
     uint32_t place;    /* of this process, among */
     uint32_t n_places; /* all places of the topology; 0: nothing is staged through host memory */
     bool threads;
+    bool tolerant;       /* peers may die, and this process is to outlive them */
     const vp_log_t *log; /* borrowed until destroyed; NULL: silent */
 } vp_lanes_config_t;
 

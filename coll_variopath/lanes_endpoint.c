@@ -130,6 +130,26 @@ static vp_status_t connect_error(const vp_lanes_t *lanes, const vp_endpoint_t *e
                         class_name(lanes, endpoint->destination_class), why);
 }
 
+/* Operations on the endpoint fail, which is how a dead peer is noticed. */
+static void ignore_failure(void *argument, ucp_ep_h endpoint, ucs_status_t status)
+{
+    (void)argument;
+    (void)endpoint;
+    (void)status;
+}
+
+/*
+ * Without error handling UCX ends the process when a peer is gone. Not every transport
+ * can do with it: those are used as if peers lived for ever.
+ */
+static ucs_status_t create_tolerant(ucp_worker_h worker, ucp_ep_params_t params, ucp_ep_h *ucp_p)
+{
+    params.field_mask |= UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE | UCP_EP_PARAM_FIELD_ERR_HANDLER;
+    params.err_mode = UCP_ERR_HANDLING_MODE_PEER;
+    params.err_handler.cb = ignore_failure;
+    return ucp_ep_create(worker, &params, ucp_p);
+}
+
 static vp_status_t endpoint_open(vp_lanes_t *lanes, vp_endpoint_t *endpoint, vp_error_t *error)
 {
     vp_path_t *path = vp_lanes_path(lanes, endpoint->source_class);
@@ -144,7 +164,11 @@ static vp_status_t endpoint_open(vp_lanes_t *lanes, vp_endpoint_t *endpoint, vp_
     }
     params.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS;
     params.address = endpoint->address;
-    ret = ucp_ep_create(path->worker, &params, &endpoint->ucp);
+    ret = lanes->tolerant ? create_tolerant(path->worker, params, &endpoint->ucp)
+                          : UCS_ERR_UNSUPPORTED;
+    if (ret != UCS_OK) {
+        ret = ucp_ep_create(path->worker, &params, &endpoint->ucp);
+    }
     return ret == UCS_OK ? VP_OK : connect_error(lanes, endpoint, ucs_status_string(ret), error);
 }
 

@@ -122,6 +122,7 @@ struct vp_lanes {
     vp_inbox_t *inbox; /* NULL until memory is registered for staging */
     vp_ring_t *rings;
     bool threads;
+    bool tolerant;
     bool closed;
     const vp_log_t *log;
     pthread_mutex_t mutex;

@@ -80,8 +80,10 @@ typedef int vp_pmix_size_t;
 #if defined(OPAL_ENABLE_FT_MPI) && OPAL_ENABLE_FT_MPI
 #include "ompi/runtime/params.h"
 #define VP_FAULT_TOLERANT 1
+#define VP_FAULT_TOLERANCE_ON() ompi_ftmpi_enabled
 #else
 #define VP_FAULT_TOLERANT 0
+#define VP_FAULT_TOLERANCE_ON() false
 #endif
 
 /* Arguments of collectives as the framework passes them, and element i of them. */

@@ -189,6 +189,7 @@ static void open_lanes(const vp_model_t *model, uint32_t topology_rank)
         .place = topology_rank,
         .n_places = model->n_ranks,
         .threads = mca_coll_variopath_component.threads,
+        .tolerant = VP_FAULT_TOLERANCE_ON(),
         .log = &mca_coll_variopath_component.log,
     };
     vp_error_t error;

@@ -247,10 +247,13 @@ static void announce(vp_module_t *module, const char *what, const vp_outcome_t *
 static void tell_error(const vp_transfer_t *transfer, const char *text)
 {
     struct ompi_communicator_t *comm = transfer->module->comm;
-    int dead = OMPI_SUCCESS == vp_below_fault(comm) ? -1 : vp_below_find_dead(comm);
+    bool broken = OMPI_SUCCESS != vp_below_fault(comm);
+    int dead = broken ? vp_below_find_dead(comm) : -1;
     char cause[48] = "";
 
-    if (0 <= dead) {
+    if (broken && 0 > dead) {
+        (void)snprintf(cause, sizeof(cause), ". The communicator was revoked");
+    } else if (broken) {
         (void)snprintf(cause, sizeof(cause), ". Rank %d has died", dead);
     }
     opal_output(0, "coll:variopath: %s on %s, rank %d: %s%s", transfer->what, comm->c_name,

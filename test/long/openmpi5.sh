@@ -45,8 +45,9 @@ one "it is Open MPI 5.0" inside 20 "mpirun --version | grep -F ' 5.0.'"
 one "builds" inside 1200 "make -s -j2"
 # What other tests there are does not depend on Open MPI.
 suites="test/mca/component.sh test/mca/catalog_files.sh test/mca/run_cases.sh test/mca/lifecycle.sh"
-suites+=" test/mca/stress.sh"
-programs=$(printf 'test/mca/%s ' cases layouts lifecycle nonblocking load_now tools_first stress)
+suites+=" test/mca/stress.sh test/mca/ulfm.sh"
+programs=$(printf 'test/mca/%s ' cases layouts lifecycle nonblocking load_now tools_first late \
+    reports stress ulfm)
 # Processes of one machine need no network below either.
 inside 1200 "OMPI_MCA_btl=self,sm make -s -k check TESTS='$suites' check_PROGRAMS='$programs' \
     check_LTLIBRARIES=" >"$work/check.log" 2>&1

@@ -5,7 +5,7 @@ EXTRA_DIST += $(MCA_TESTS) test/mca/ulfm.sh test/mca/parameters.py test/mca/comm
 
 if VP_WITH_COMPONENT
 check_PROGRAMS += test/mca/cases test/mca/layouts test/mca/lifecycle test/mca/nonblocking test/mca/load_now test/mca/tools_first \
-	test/mca/late test/mca/stress test/mca/ulfm
+	test/mca/late test/mca/reports test/mca/stress test/mca/ulfm
 TESTS += $(MCA_TESTS)
 endif
 test_mca_cases_SOURCES = test/mca/cases.c test/mca/cases.h test/mca/harness.c
@@ -31,6 +31,10 @@ test_mca_load_now_LDADD = $(OMPI_LIBS) -ldl
 test_mca_tools_first_SOURCES = test/mca/tools_first.c test/mca/cases.h test/mca/harness.c
 test_mca_tools_first_CPPFLAGS = -I$(top_srcdir) $(OMPI_CPPFLAGS)
 test_mca_tools_first_LDADD = $(OMPI_LIBS)
+test_mca_reports_SOURCES = test/mca/reports.c test/mca/exchange.c test/mca/exchange.h \
+	test/mca/cases.h test/mca/harness.c
+test_mca_reports_CPPFLAGS = $(test_mca_cases_CPPFLAGS)
+test_mca_reports_LDADD = $(OMPI_LIBS) -lpthread
 test_mca_ulfm_SOURCES = test/mca/ulfm.c test/mca/exchange.c test/mca/exchange.h \
 	test/mca/cases.h test/mca/harness.c
 test_mca_ulfm_CPPFLAGS = $(test_mca_cases_CPPFLAGS)

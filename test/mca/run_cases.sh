@@ -43,6 +43,10 @@ run "carried, 4 ranks, a barrier after each activation" 4 "${literal[@]}" \
     --mca coll_variopath_sync barrier "$cases" carried
 run "carried, 8 ranks" 8 "${literal[@]}" \
     --mca coll_variopath_catalog "$work/eight.vpcat" "$cases" carried
+reports=$builddir/test/mca/reports # VP_LONG: with the slow ones
+run "reports carried, 8 ranks" 8 "${literal[@]}" \
+    --mca coll_variopath_catalog "$work/eight.vpcat" "$reports" carried
+run "reports without the component, 8 ranks" 8 --mca coll ^variopath "$reports" any
 run "passed on, 4 ranks" 4 --mca coll variopath "$cases" passed
 run "without the component, 4 ranks" 4 --mca coll ^variopath "$cases" any
 finish
