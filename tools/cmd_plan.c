@@ -17,6 +17,7 @@
 #include "scheduler/schedule.h"
 #include "tools/command.h"
 #include "tools/demand_file.h"
+#include "tools/plan_svg.h"
 #include "tools/terminal.h"
 
 typedef struct plan_options {
@@ -34,6 +35,7 @@ typedef struct plan_options {
     uint64_t chunk_bytes;
     bool has_lanes;
     bool is_json;
+    const char *svg;
 } plan_options_t;
 
 /* What one run of the command holds. */
@@ -149,6 +151,13 @@ static const vp_option_t known_options[] = {
     {.name = "lanes",
      .help = "list every lane of every activation",
      VP_FIELD(plan_options_t, has_lanes)},
+    {.name = "svg",
+     .value = "FILE",
+     .help = "also draw what ranks send, what shared links carry and how busy links are over time, "
+             "as simulated, with the bound as a line",
+     VP_FIELD(plan_options_t, svg),
+     .kind = VP_OPTION_TEXT,
+     .offer = VP_OFFER_FILES},
     {.name = "json", .help = "print one JSON object", VP_FIELD(plan_options_t, is_json)},
     {.name = NULL},
 };
@@ -366,6 +375,18 @@ static void print_text(const run_t *run, bool has_lanes)
     }
 }
 
+static vp_status_t draw(const plan_options_t *options, const run_t *run, vp_error_t *error)
+{
+    vp_plan_picture_t picture = {.model = run->catalog->model,
+                                 .plan = run->plan,
+                                 .links = options->links,
+                                 .by_dependencies = options->by_dependencies,
+                                 .alpha_ns = run->alpha_ns,
+                                 .bound_ns = run->bound_ns};
+
+    return vp_plan_draw(&picture, options->svg, error);
+}
+
 static int run_command(int argc, char **argv)
 {
     plan_options_t options = {.scheduler = "auto"};
@@ -384,6 +405,9 @@ static int run_command(int argc, char **argv)
     }
     vp_progress_begin(&progress, "planning");
     status = make_plan(&options, &run, &error);
+    if (status == VP_OK && options.svg != NULL) {
+        status = draw(&options, &run, &error);
+    }
     vp_progress_end(&progress);
     if (status == VP_OK && options.is_json) {
         status = print_json(&run, options.has_lanes, &error);

@@ -61,11 +61,42 @@ void vp_drawing_rect(vp_drawing_t *svg, double x, double y, double width, double
                    y, width, height, colour);
 }
 
+void vp_drawing_box(vp_drawing_t *svg, double x, double y, double width, double height,
+                    const char *colour)
+{
+    vp_drawing_put(svg, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%g\" fill=\"%s\"", x,
+                   y, width, height, colour);
+}
+
 void vp_drawing_line(vp_drawing_t *svg, double x1, double y1, double x2, double y2,
                      const char *colour)
 {
     vp_drawing_put(svg, "<line x1=\"%.2f\" y1=\"%.2f\" x2=\"%.2f\" y2=\"%.2f\" stroke=\"%s\"/>\n",
                    x1, y1, x2, y2, colour);
+}
+
+void vp_drawing_grid(vp_drawing_t *svg, double x1, double y1, double x2, double y2)
+{
+    vp_drawing_put(svg,
+                   "<line x1=\"%.2f\" y1=\"%.2f\" x2=\"%.2f\" y2=\"%.2f\" stroke=\"black\" "
+                   "stroke-opacity=\"0.2\"/>\n",
+                   x1, y1, x2, y2);
+}
+
+void vp_drawing_mark(vp_drawing_t *svg, double top, uint64_t at_ns, uint64_t time_ns,
+                     const char *text)
+{
+    double x = VP_DRAWING_LEFT + (double)at_ns / (double)time_ns * VP_DRAWING_PLOT;
+
+    if (at_ns == 0 || at_ns > time_ns) {
+        return;
+    }
+    vp_drawing_put(svg,
+                   "<line x1=\"%.2f\" y1=\"%.2f\" x2=\"%.2f\" y2=\"%.2f\" stroke=\"#cc3311\" "
+                   "stroke-width=\"2\" stroke-dasharray=\"6,3\"/>\n<g fill=\"#cc3311\">",
+                   x, top - 4, x, svg->y + 2);
+    vp_drawing_text(svg, x, svg->y + 27, "middle", VP_DRAWING_TEXT, text); /* below the times */
+    vp_drawing_put(svg, "</g>\n");
 }
 
 void vp_drawing_heading(vp_drawing_t *svg, const char *text)
@@ -98,7 +129,7 @@ void vp_drawing_time_axis(vp_drawing_t *svg, double top, uint64_t time_ns)
     for (at = 0; time_ns > 0 && at <= time_ns; at += tick) {
         double x = VP_DRAWING_LEFT + (double)at / (double)time_ns * VP_DRAWING_PLOT;
 
-        vp_drawing_line(svg, x, top, x, svg->y + 4, "#00000030");
+        vp_drawing_grid(svg, x, top, x, svg->y + 4);
         (void)snprintf(text, sizeof(text), "%g", (double)at / 1e3);
         vp_drawing_text(svg, x, svg->y + 15, "middle", VP_DRAWING_TEXT, text);
     }

@@ -36,8 +36,19 @@ void vp_drawing_text(vp_drawing_t *svg, double x, double y, const char *anchor, 
                      const char *text);
 void vp_drawing_rect(vp_drawing_t *svg, double x, double y, double width, double height,
                      const char *colour);
+/* Begins a group, to be ended by "</g>", of boxes that a line of white sets apart; and one of
+ * them, whose element the caller ends. */
+#define VP_DRAWING_BOXES "<g stroke=\"white\" stroke-width=\"0.5\">\n"
+void vp_drawing_box(vp_drawing_t *svg, double x, double y, double width, double height,
+                    const char *colour);
 void vp_drawing_line(vp_drawing_t *svg, double x1, double y1, double x2, double y2,
                      const char *colour);
+/* A thin line of a grid, through which what is below shows. */
+void vp_drawing_grid(vp_drawing_t *svg, double x1, double y1, double x2, double y2);
+/* A time marked in a plot that began at `top` and ends at svg->y; nothing for 0 or beyond it.
+ * Its text goes below the axis, which is to follow. */
+void vp_drawing_mark(vp_drawing_t *svg, double top, uint64_t at_ns, uint64_t time_ns,
+                     const char *text);
 /* A heading at svg->y, which moves on. */
 void vp_drawing_heading(vp_drawing_t *svg, const char *text);
 /* The largest of 1, 2, 5 times a power of ten that fits at least four times into a span. */

@@ -40,9 +40,11 @@ variopath_SOURCES = \
 	tools/exact.c tools/exact.h \
 	tools/main.c \
 	tools/model_json.c tools/model_json.h \
+	tools/plan_svg.c tools/plan_svg.h \
 	tools/schedule_file.c tools/schedule_file.h \
 	tools/simulate.h \
 	tools/simulate_lanes.c \
+	tools/simulate_links.c \
 	tools/simulate_options.c tools/simulate_options.h \
 	tools/simulate_report.c \
 	tools/simulate_svg.c \

@@ -17,6 +17,8 @@ typedef struct vp_result {
     uint64_t synthesis_ms;    /* what making a given schedule took */
     uint64_t planning_cpu_ns; /* of a plan of ours; 0: not asked for */
     uint64_t total_bytes;     /* of the demand, without its diagonal; set when it is added */
+    uint64_t bound_ns;        /* drawn as a line; 0: none */
+    bool draws_links;         /* a row of messages for each shared link too */
     vp_simulation_t simulation;
 } vp_result_t;
 
@@ -53,6 +55,10 @@ vp_status_t vp_result_draw_lanes(struct vp_drawing *svg, const vp_result_t *resu
                                  vp_error_t *error) VP_MUST_CHECK;
 vp_status_t vp_result_draw_usage(struct vp_drawing *svg, const vp_result_t *result,
                                  vp_error_t *error) VP_MUST_CHECK;
+vp_status_t vp_result_draw_links(struct vp_drawing *svg, const vp_result_t *result,
+                                 vp_error_t *error) VP_MUST_CHECK;
+/* The kind of path of a message, by the links on its way. */
+vp_path_kind_t vp_simulation_flow_kind(const vp_machine_t *machine, uint32_t flow);
 void vp_report_release(vp_report_t *report);
 
 #endif

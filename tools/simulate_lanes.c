@@ -15,7 +15,15 @@
 #include "base/array.h"
 #include "tools/drawing.h"
 
-enum { MAX_LINES = 4, MAX_RANKS = 128, MAX_BOXES = 100000, N_COLUMNS = 240, LOW = 9, HIGH = 18 };
+enum {
+    MAX_LINES = 4,
+    MAX_RANKS = 128,
+    MAX_BOXES = 100000,
+    N_COLUMNS = 240,
+    MIN_TITLED = 5,
+    LOW = 9,
+    HIGH = 18
+};
 
 /* One message. */
 typedef struct box {
@@ -34,6 +42,7 @@ typedef struct lanes {
     uint32_t n_rows;  /* ranks drawn */
     bool has_steps;   /* the algorithm numbers its activations or steps */
     double line_height;
+    uint64_t bound_ns; /* 0: none */
 } lanes_t;
 
 static int compare_boxes(const void *a, const void *b)
@@ -99,8 +108,7 @@ static void place_boxes(lanes_t *lanes)
     }
 }
 
-/* The kind of path of a message, by the links on its way. */
-static vp_path_kind_t kind_of(const vp_machine_t *machine, uint32_t flow)
+vp_path_kind_t vp_simulation_flow_kind(const vp_machine_t *machine, uint32_t flow)
 {
     static const vp_path_kind_t kinds[VP_N_RESOURCE_KINDS] = {
         VP_PATH_PXB, VP_PATH_PHB, VP_PATH_PHB, VP_PATH_SYS, VP_PATH_NIC, VP_PATH_NIC};
@@ -137,7 +145,7 @@ static void label_box(vp_drawing_t *svg, const lanes_t *lanes, uint32_t flow, do
         (void)snprintf(text, sizeof(text), "%" PRIu32, last % machine->model->n_ranks);
     }
     if (width >= 0.62 * size * (double)strlen(text) + 2.0) {
-        vp_drawing_put(svg, "<g fill=\"white\">");
+        vp_drawing_put(svg, "<g fill=\"white\" stroke=\"none\">");
         vp_drawing_text(svg, x + width / 2, y + lanes->line_height / 2 + size * 0.35, "middle",
                         size, text);
         vp_drawing_put(svg, "</g>");
@@ -151,11 +159,11 @@ static void put_title(vp_drawing_t *svg, const vp_machine_t *machine, const box_
     uint32_t n = vp_network_flow_n_links(network, box->flow);
 
     vp_drawing_put(svg,
-                   "<title>%" PRIu32 ": rank %" PRIu32 " to %" PRIu32 ", %s, %" PRIu64
+                   "><title>%" PRIu32 ": rank %" PRIu32 " to %" PRIu32 ", %s, %" PRIu64
                    " bytes, %" PRIu64 " to %" PRIu64 " ns</title></rect>\n",
                    vp_network_flow_step(network, box->flow), box->source,
                    vp_network_flow_link(network, box->flow, n - 1) % machine->model->n_ranks,
-                   vp_path_kind_text(kind_of(machine, box->flow)),
+                   vp_path_kind_text(vp_simulation_flow_kind(machine, box->flow)),
                    vp_network_flow_bytes(network, box->flow), box->start_ns, box->done_ns);
 }
 
@@ -167,12 +175,13 @@ static void draw_box(vp_drawing_t *svg, const lanes_t *lanes, const box_t *box, 
     double width = (double)(box->done_ns - box->start_ns) * scale;
     double y = top + box->line * lanes->line_height;
 
-    vp_drawing_put(svg,
-                   "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"%s\" "
-                   "stroke=\"white\" stroke-width=\"0.5\">",
-                   x, y, width, lanes->line_height - 1,
-                   vp_drawing_kind_colour(kind_of(machine, box->flow)));
-    put_title(svg, machine, box);
+    vp_drawing_box(svg, x, y, width, lanes->line_height - 1,
+                   vp_drawing_kind_colour(vp_simulation_flow_kind(machine, box->flow)));
+    if (width >= MIN_TITLED) {
+        put_title(svg, machine, box);
+    } else {
+        vp_drawing_put(svg, "/>\n");
+    }
     label_box(svg, lanes, box->flow, x, y, width);
 }
 
@@ -181,9 +190,11 @@ static void draw_boxes(vp_drawing_t *svg, lanes_t *lanes)
     double row = lanes->line_height * lanes->n_lines + 2;
     size_t i;
 
+    vp_drawing_put(svg, VP_DRAWING_BOXES);
     for (i = 0; i < lanes->n_boxes && lanes->boxes[i].source < lanes->n_rows; i++) {
         draw_box(svg, lanes, &lanes->boxes[i], svg->y + row * lanes->boxes[i].source);
     }
+    vp_drawing_put(svg, "</g>\n");
 }
 
 static double column_ns(const lanes_t *lanes, int column)
@@ -290,7 +301,7 @@ static vp_status_t draw(vp_drawing_t *svg, lanes_t *lanes, vp_error_t *error)
     lanes->line_height = lanes->n_rows * n_lines <= 48 ? HIGH : LOW;
     row = lanes->line_height * n_lines + 2;
     if (is_boxes) {
-        vp_drawing_kinds(svg, "labels: activation or step:destination, or the destination alone");
+        vp_drawing_kinds(svg, "labels: activation or step:destination, or destination");
     } else {
         vp_drawing_text(svg, VP_DRAWING_LEFT, svg->y + 9, "start", VP_DRAWING_TEXT,
                         "number of messages under way: the darker, the more");
@@ -304,6 +315,7 @@ static vp_status_t draw(vp_drawing_t *svg, lanes_t *lanes, vp_error_t *error)
         status = draw_strips(svg, lanes, error);
     }
     svg->y += row * lanes->n_rows;
+    vp_drawing_mark(svg, top, lanes->bound_ns, lanes->simulation->time_ns, "bound");
     vp_drawing_time_axis(svg, top, lanes->simulation->time_ns);
     return status;
 }
@@ -312,6 +324,7 @@ vp_status_t vp_result_draw_lanes(vp_drawing_t *svg, const vp_result_t *result, v
 {
     uint32_t n_ranks = result->simulation.machine->model->n_ranks;
     lanes_t lanes = {.simulation = &result->simulation,
+                     .bound_ns = result->bound_ns,
                      .n_rows = n_ranks < MAX_RANKS ? n_ranks : MAX_RANKS};
     char text[192];
     vp_status_t status;

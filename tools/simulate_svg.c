@@ -42,12 +42,12 @@ static bool is_drawn(const vp_report_t *report, const vp_result_t *result)
 static void draw_rates(vp_drawing_t *svg, const vp_report_t *report)
 {
     double most = (double)most_rate(report);
-    char text[128];
+    char text[192];
     size_t i;
 
     (void)snprintf(text, sizeof(text),
-                   "%.60s: algorithmic bandwidth per rank in GB/s, %" PRIu32 " ranks, %" PRIu64
-                   " bytes",
+                   "%.60s, simulated: algorithmic bandwidth per rank in GB/s, %" PRIu32
+                   " ranks, %" PRIu64 " bytes",
                    report->model->name, report->model->n_ranks,
                    report->results[report->n_results - 1].total_bytes);
     vp_drawing_heading(svg, text);
@@ -115,7 +115,7 @@ static void draw_axes(vp_drawing_t *svg, const vp_report_t *report, const chart_
     for (rate = 0; (double)rate <= chart->most_rate; rate += tick) {
         double y = chart_y(chart, (double)rate);
 
-        vp_drawing_line(svg, VP_DRAWING_LEFT, y, VP_DRAWING_LEFT + VP_DRAWING_PLOT, y, "#00000030");
+        vp_drawing_grid(svg, VP_DRAWING_LEFT, y, VP_DRAWING_LEFT + VP_DRAWING_PLOT, y);
         (void)snprintf(text, sizeof(text), "%g GB/s", (double)rate / 1e9);
         vp_drawing_text(svg, VP_DRAWING_LEFT - 8, y + 4, "end", VP_DRAWING_TEXT, text);
     }
@@ -125,8 +125,8 @@ static void draw_axes(vp_drawing_t *svg, const vp_report_t *report, const chart_
         if (fabs(size - drawn) > 1e-9) {
             drawn = size;
             size_text(exp2(size), text, sizeof(text));
-            vp_drawing_line(svg, chart_x(chart, size), chart->top, chart_x(chart, size),
-                            chart->top + CHART, "#00000030");
+            vp_drawing_grid(svg, chart_x(chart, size), chart->top, chart_x(chart, size),
+                            chart->top + CHART);
             vp_drawing_text(svg, chart_x(chart, size), chart->top + CHART + 16, "middle",
                             VP_DRAWING_TEXT, text);
         }
@@ -200,6 +200,9 @@ vp_status_t vp_report_draw(const vp_report_t *report, const char *path, vp_error
     for (i = 0; status == VP_OK && i < report->n_results; i++) {
         if (is_drawn(report, &report->results[i])) {
             status = vp_result_draw_lanes(&svg, &report->results[i], error);
+        }
+        if (status == VP_OK && report->results[i].draws_links) {
+            status = vp_result_draw_links(&svg, &report->results[i], error);
         }
         if (status == VP_OK && is_drawn(report, &report->results[i])) {
             status = vp_result_draw_usage(&svg, &report->results[i], error);

@@ -137,6 +137,7 @@ vp_status_t vp_result_draw_usage(vp_drawing_t *svg, const vp_result_t *result, v
     draw_legend(svg);
     top = svg->y;
     draw_links(svg, simulation, links, n < N_LINKS ? n : N_LINKS);
+    vp_drawing_mark(svg, top, result->bound_ns, simulation->time_ns, "bound");
     vp_drawing_time_axis(svg, top, simulation->time_ns);
     free(links);
     return VP_OK;

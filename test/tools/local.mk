@@ -3,11 +3,13 @@ dist_check_SCRIPTS += \
 	test/tools/catalog.sh \
 	test/tools/doctor.sh \
 	test/tools/manual.sh \
+	test/tools/pictures.sh \
 	test/tools/plan.sh
 TESTS += \
 	test/tools/catalog.sh \
 	test/tools/doctor.sh \
 	test/tools/manual.sh \
+	test/tools/pictures.sh \
 	test/tools/plan.sh
 
 EXTRA_DIST += test/mca/events.py

@@ -143,6 +143,14 @@ has err "--chunk takes 1 to"
 expect 2 --topology fig1-6 --demand "$data/fig1-6-zipf06.csv" --links none
 has err "no contention profile \"none\""
 
+expect 0 --topology fig1-6 --demand "$data/fig1-6-zipf06.csv" --svg "$work/plan.svg"
+grep -q '^</svg>' "$work/plan.svg" || fail "no whole picture of a plan"
+grep -q '>[0-5]&gt;[0-5]<' "$work/plan.svg" || fail "no lane on a link"
+expect 0 --topology fig1-6 --demand "$data/fig1-6-zipf06.csv" --port-sharing auto --execution deps \
+    --links ideal --svg "$work/plan.svg"
+expect 3 --topology fig1-6 --demand "$data/fig1-6-zipf06.csv" --svg "$work/none/plan.svg"
+has err "$work/none/plan.svg"
+
 # Nothing to send.
 printf '0,0\n0,0\n' >"$work/zero2.csv"
 awk 'BEGIN { for (i = 0; i < 6; i++) print "0,0,0,0,0,0" }' >"$work/zero6.csv"
