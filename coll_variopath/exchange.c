@@ -175,6 +175,12 @@ static vp_status_t exchange_openings(vp_engine_t *engine, vp_work_t *work, summa
         return status;
     }
     summarize(engine, work, summary);
+    if (summary->longest_row > VP_ROW_HEAD_BYTES + (uint64_t)engine->n_ranks * 8) {
+        return vp_error_set(error, VP_ERR_MISMATCH,
+                            "a rank announces %u bytes of counts for %u ranks; the communicator "
+                            "cannot be used further, report this",
+                            summary->longest_row, engine->n_ranks);
+    }
     return vp_verdict_obstacles(engine, engine->obstacles, work, error);
 }
 

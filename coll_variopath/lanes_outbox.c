@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/array.h"
@@ -72,6 +73,7 @@ static vp_ring_t *find_ring(const vp_lanes_t *lanes, uint64_t peer_key, bool sha
 /* Ring `index` of a process on this host; its own for any other process would fail the magic. */
 static char *map_ring(const stage_entry_t *entry, size_t index, size_t n_bytes)
 {
+    struct stat facts;
     char path[64];
     char *memory;
     int fd;
@@ -81,7 +83,13 @@ static char *map_ring(const stage_entry_t *entry, size_t index, size_t n_bytes)
     if (fd < 0) {
         return NULL;
     }
-    memory = mmap(NULL, n_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)(index * n_bytes));
+    /* What is mapped beyond the end of a file ends the process when it is touched. */
+    memory = MAP_FAILED;
+    if (fstat(fd, &facts) == 0 && S_ISREG(facts.st_mode) &&
+        (uint64_t)facts.st_size / n_bytes > index) {
+        memory =
+            mmap(NULL, n_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)(index * n_bytes));
+    }
     (void)close(fd);
     if (memory == MAP_FAILED) {
         return NULL;

@@ -246,6 +246,9 @@ static void compare_facts(vp_engine_t *engine, const vp_facts_t *first, const vp
         vp_engine_decline(engine, rank, "rank %u has no UCX lanes or too little memory", rank);
     } else if (what != NULL) {
         vp_engine_decline(engine, rank, "ranks 0 and %u use different %s", rank, what);
+    } else if (facts->address_bytes > MAX_ADDRESS_BYTES) {
+        vp_engine_decline(engine, rank, "rank %u has longer addresses than there is room for",
+                          rank);
     }
     /* To leave host buffers alone is a choice, all else a fault. */
     engine->fault = engine->state == VP_ENGINE_DECLINED && facts->carry_host;

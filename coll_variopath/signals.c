@@ -21,6 +21,9 @@ enum {
     PATIENCE = 8 /* predicted times that others may take, on top of the timeout, without a sign */
 };
 
+/* And however long the plan: counts that others made up must not make this rank wait for ever. */
+#define MAX_PATIENCE_NS (UINT64_C(3600) * VP_NS_PER_S)
+
 _Static_assert((int)VP_MESSAGE_BYTES == (int)VP_SIGNAL_BYTES, "signals are the host's messages");
 
 static bool is_worse(const vp_trouble_t *a, const vp_trouble_t *b)
@@ -193,8 +196,9 @@ bool vp_run_is_late(const vp_run_t *run, bool for_others)
     }
     if (for_others) {
         /* They notice what is wrong with their own lanes first, and tell. */
-        limit_ns =
-            vp_add_sat(2 * limit_ns, vp_mul_sat((uint64_t)PATIENCE, run->program->plan->time_ns));
+        uint64_t more_ns = vp_mul_sat((uint64_t)PATIENCE, run->program->plan->time_ns);
+
+        limit_ns = 2 * limit_ns + (more_ns < MAX_PATIENCE_NS ? more_ns : MAX_PATIENCE_NS);
     }
     return vp_clock_ns() - run->last_ns > limit_ns;
 }

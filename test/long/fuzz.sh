@@ -57,4 +57,9 @@ one "facts" fuzz facts 30000 "$top"/test/fuzz/facts-*.seed
 one "hwloc" fuzz hwloc 12000 "$top"/test/import/data/h*.xml
 one "nccl" fuzz nccl 60000 "$top"/test/import/data/n*.xml
 one "nvidia-smi" fuzz nvidia_smi 10000 "$top"/test/import/data/t*.txt
+head -c 3000 /dev/zero >"$work/seeds/alike" # peers that say what this rank says
+one "peers" fuzz peers 60000 "$work/seeds/alike"
+one "demand" fuzz demand 300000 "$top"/test/scheduler/data/*.csv
+one "schedule" fuzz schedule 100000 "$top/test/fuzz/schedule.seed"
+one "trace" fuzz trace 300000 "$top"/test/fuzz/trace-*.seed
 finish
