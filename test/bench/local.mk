@@ -4,7 +4,7 @@ bench_programs = \
 	test/bench/bench_planning \
 	test/bench/bench_quality
 if VP_WITH_COMPONENT
-bench_programs += test/bench/bench_repeated
+bench_programs += test/bench/bench_idle test/bench/bench_repeated
 endif
 EXTRA_PROGRAMS += $(bench_programs)
 CLEANFILES += $(bench_programs)
@@ -31,17 +31,23 @@ test_bench_bench_repeated_SOURCES = test/bench/bench_repeated.c
 test_bench_bench_repeated_CPPFLAGS = $(OMPI_CPPFLAGS)
 test_bench_bench_repeated_LDADD = $(OMPI_LIBS)
 
+test_bench_bench_idle_SOURCES = test/bench/bench_idle.c
+test_bench_bench_idle_CPPFLAGS = $(OMPI_CPPFLAGS)
+test_bench_bench_idle_LDADD = $(OMPI_LIBS)
+
 test_bench_bench_forms_SOURCES = test/bench/bench_forms.c \
 	test/bench/demands.c test/bench/demands.h
 test_bench_bench_forms_CPPFLAGS = $(bench_cppflags)
 test_bench_bench_forms_LDADD = sim/libvp_sim.la $(bench_libraries)
 
-.PHONY: bench-paced bench-planning bench-quality bench-repeated
+.PHONY: bench-idle bench-paced bench-planning bench-quality bench-repeated
 bench-paced: all
 	$(MAKE) $(AM_MAKEFLAGS) test/cuda_emu/libcuda.la test/cuda_emu/libnvidia-ml.la \
 		test/cuda_emu/libcudart.la test/cuda_emu/describe
 	$(TESTBED_ENVIRONMENT) $(srcdir)/test/bench/paced.sh
 	VP_PACED_P2P=0 $(TESTBED_ENVIRONMENT) $(srcdir)/test/bench/paced.sh
+bench-idle: all test/bench/bench_idle
+	$(TESTBED_ENVIRONMENT) $(srcdir)/test/bench/idle.sh
 bench-repeated: all test/bench/bench_repeated
 	$(TESTBED_ENVIRONMENT) $(srcdir)/test/bench/repeated.sh
 bench-planning: test/bench/bench_planning
@@ -52,6 +58,7 @@ bench-quality: test/bench/bench_quality test/bench/bench_forms
 
 EXTRA_DIST += \
 	test/bench/four-groups.json \
+	test/bench/idle.sh \
 	test/bench/two-nics.json \
 	test/bench/paced.sh \
 	test/bench/protocol50 \

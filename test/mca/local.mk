@@ -5,7 +5,7 @@ EXTRA_DIST += $(MCA_TESTS) test/mca/ulfm.sh test/mca/parameters.py test/mca/comm
 
 if VP_WITH_COMPONENT
 check_PROGRAMS += test/mca/cases test/mca/layouts test/mca/lifecycle test/mca/nonblocking test/mca/load_now test/mca/tools_first \
-	test/mca/late test/mca/reports test/mca/stress test/mca/ulfm
+	test/mca/big test/mca/late test/mca/reports test/mca/stress test/mca/ulfm
 TESTS += $(MCA_TESTS)
 endif
 test_mca_cases_SOURCES = test/mca/cases.c test/mca/cases.h test/mca/harness.c
@@ -23,6 +23,9 @@ test_mca_nonblocking_SOURCES = test/mca/nonblocking.c test/mca/exchange.c test/m
 	test/mca/cases.h test/mca/harness.c
 test_mca_nonblocking_CPPFLAGS = $(test_mca_cases_CPPFLAGS)
 test_mca_nonblocking_LDADD = $(OMPI_LIBS) -lpthread
+test_mca_big_SOURCES = test/mca/big.c test/mca/cases.h test/mca/harness.c
+test_mca_big_CPPFLAGS = -I$(top_srcdir) $(OMPI_CPPFLAGS)
+test_mca_big_LDADD = $(OMPI_LIBS)
 test_mca_late_SOURCES = test/mca/late.c
 test_mca_late_CPPFLAGS = $(OMPI_CPPFLAGS)
 test_mca_late_LDADD = $(OMPI_LIBS)
