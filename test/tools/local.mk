@@ -1,11 +1,13 @@
 # The command line, as a user calls it. The scripts run ./variopath of the build directory.
 dist_check_SCRIPTS += \
+	test/tools/bad.sh \
 	test/tools/catalog.sh \
 	test/tools/doctor.sh \
 	test/tools/manual.sh \
 	test/tools/pictures.sh \
 	test/tools/plan.sh
 TESTS += \
+	test/tools/bad.sh \
 	test/tools/catalog.sh \
 	test/tools/doctor.sh \
 	test/tools/manual.sh \
