@@ -14,7 +14,8 @@ scheduler_libvp_scheduler_la_SOURCES = \
 	scheduler/colour_trim.c scheduler/colour_trim.h \
 	scheduler/colouring.c scheduler/colouring.h \
 	scheduler/colouring_plan.c \
-	scheduler/concurrent.c \
+	scheduler/concurrent.c scheduler/concurrent.h \
+	scheduler/cost.h \
 	scheduler/critical.c scheduler/critical.h \
 	scheduler/critical_channel.c scheduler/critical_channel.h \
 	scheduler/critical_greedy.c scheduler/critical_greedy.h \
@@ -41,4 +42,6 @@ scheduler_libvp_scheduler_la_SOURCES = \
 	scheduler/scores.c scheduler/scores.h \
 	scheduler/shaper.c scheduler/shaper.h \
 	scheduler/shaper_network.c \
-	scheduler/spread.c scheduler/spread.h
+	scheduler/split.c scheduler/split.h \
+	scheduler/spread.c scheduler/spread.h \
+	scheduler/standing.c scheduler/standing.h

@@ -58,10 +58,12 @@ typedef struct vp_plan {
     size_t *activation_begin; /* [n_activations + 1] into lanes */
     uint64_t *activation_ns;  /* [n_activations] alpha + slowest lane or shared port, rounded up */
     uint64_t total_bytes;
-    uint64_t time_ns;      /* modelled by vp_plan_time; with ACTIVATIONS the sum of activation_ns:
-                              the synchronous model of Algorithm 2 */
-    vp_plan_form_t form;   /* ACTIVATIONS, 1, false, VP_LINKS_IDEAL unless the planner says so */
-    uint64_t hash;         /* of lanes and form; equal on all ranks or the call fails */
+    uint64_t time_ns;    /* modelled by vp_plan_time; with ACTIVATIONS the sum of activation_ns:
+                            the synchronous model of Algorithm 2 */
+    vp_plan_form_t form; /* ACTIVATIONS, 1, false, VP_LINKS_IDEAL unless the planner says so */
+    uint64_t
+        planning_ns; /* modelled by what was tried (scheduler/cost.h); 0: not said. Not hashed */
+    uint64_t hash;   /* of lanes and form; equal on all ranks or the call fails */
     const char *scheduler; /* name of the planner, static storage */
 } vp_plan_t;
 

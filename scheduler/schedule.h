@@ -46,6 +46,12 @@ typedef enum vp_sharing {
                        contention profile makes fastest; others: as OFF */
 } vp_sharing_t;
 
+/*
+ * What is known of a machine before any call: how equal blocks between all
+ * ranks would be split over its paths. A call may use it as it is.
+ */
+typedef struct vp_standing vp_standing_t;
+
 typedef struct vp_schedule_options {
     uint64_t alpha_ns; /* overhead of an activation, at most VP_MAX_ALPHA_NS */
     uint64_t tau_ns; /* fixed quantum; 0: search over fractions of the bound, keep the best plan */
@@ -55,7 +61,9 @@ typedef struct vp_schedule_options {
     const char *links;    /* contention profile of the model to plan for; NULL or "ideal": none */
     uint64_t chunk_bytes; /* where blocks may be cut, 0: VP_CHUNK_BYTES; "paper" cuts anywhere */
     bool by_dependencies; /* lanes wait for their ports, not for activations: "auto" tries lists */
-    vp_pool_t *pool;      /* borrowed: memory that planning may use again; NULL: it is taken anew */
+    const vp_standing_t
+        *standing;   /* borrowed, of the same model and links; NULL: it is made anew */
+    vp_pool_t *pool; /* borrowed: memory that planning may use again; NULL: it is taken anew */
 } vp_schedule_options_t;
 
 /*
@@ -110,13 +118,19 @@ vp_status_t vp_schedule_concurrent(const vp_catalog_t *catalog, const uint64_t *
 /*
  * The cheapest plan of the planners that fit the size, the effort and what the
  * options allow, under the contention profile; with ablations that of "paper".
- * With VP_SHARING_AUTO never dearer than "concurrent", with by_dependencies
- * than "list" up to 16 ranks, or 256 with VP_EFFORT_THOROUGH; with VP_EFFORT_THOROUGH never dearer
- * than "paper" up to 16 ranks.
+ * With VP_EFFORT_THOROUGH never dearer than "concurrent" with VP_SHARING_AUTO,
+ * than "list" up to 256 ranks with by_dependencies, and than "paper" up to 16.
+ * In a call with VP_SHARING_AUTO planning counts: a dearer planner is tried only
+ * where what it may gain is more than what it costs (plan's planning_ns).
  */
 vp_status_t vp_schedule_auto(const vp_catalog_t *catalog, const uint64_t *demand_bytes,
                              const vp_schedule_options_t *options, vp_plan_t **plan_p,
                              vp_error_t *error) VP_MUST_CHECK;
+
+/* The standing split for a contention profile. VP_ERR_USAGE: there is no such profile. */
+vp_status_t vp_standing_create(const vp_model_t *model, const char *links,
+                               vp_standing_t **standing_p, vp_error_t *error) VP_MUST_CHECK;
+void vp_standing_destroy(vp_standing_t *standing);
 
 /*
  * Incremental planning. The prefix is the first activation of a plan, found by

@@ -289,13 +289,14 @@ static vp_status_t print_json(const run_t *run, bool has_lanes, vp_error_t *erro
 {
     const vp_plan_t *plan = run->plan;
     json_t *root = json_pack(
-        "{s:I, s:I, s:s, s:s, s:s, s:I, s:b, s:I, s:I, s:I, s:s, s:f, s:I, s:I}", "ranks",
+        "{s:I, s:I, s:s, s:s, s:s, s:I, s:b, s:I, s:I, s:I, s:s, s:f, s:I, s:I, s:I}", "ranks",
         (json_int_t)plan->n_ranks, "total_bytes", (json_int_t)plan->total_bytes, "scheduler",
         plan->scheduler, "catalog", catalog_text(run), "order", order_text(run), "window",
         (json_int_t)plan->form.window, "shares_ports", plan->form.shares_ports, "activations",
         (json_int_t)plan->n_activations, "time_ns", (json_int_t)plan->time_ns, "bound_ns",
         (json_int_t)run->bound_ns, "bound", run->bound, "ratio", ratio(run), "planning_ns",
-        (json_int_t)run->planning_ns, "alpha_ns", (json_int_t)run->alpha_ns);
+        (json_int_t)run->planning_ns, "planning_model_ns", (json_int_t)plan->planning_ns,
+        "alpha_ns", (json_int_t)run->alpha_ns);
     bool is_printed = root != NULL;
 
     if (is_printed && has_lanes) {

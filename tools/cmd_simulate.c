@@ -151,6 +151,8 @@ static vp_status_t simulate_plan(run_t *run, const char *name,
     if (status != VP_OK) {
         return status;
     }
+    result->is_plan = true;
+    result->planning_model_ns = plan->planning_ns;
     result->execution = vp_execution_text(vp_execution_of(plan, options->execute.execution));
     result->concurrency = concurrency_of(plan);
     status = vp_simulate_plan(run->options->is_unaware ? run->model : run->catalog->model, plan,

@@ -14,11 +14,13 @@ typedef struct vp_result {
     const char *links;
     const char *execution;
     const char *concurrency;
-    uint64_t synthesis_ms;    /* what making a given schedule took */
-    uint64_t planning_cpu_ns; /* of a plan of ours; 0: not asked for */
-    uint64_t total_bytes;     /* of the demand, without its diagonal; set when it is added */
-    uint64_t bound_ns;        /* drawn as a line; 0: none */
-    bool draws_links;         /* a row of messages for each shared link too */
+    uint64_t synthesis_ms;      /* what making a given schedule took */
+    bool is_plan;               /* one of ours */
+    uint64_t planning_model_ns; /* of a plan of ours: its planning_ns */
+    uint64_t planning_cpu_ns;   /* of a plan of ours; 0: not asked for */
+    uint64_t total_bytes;       /* of the demand, without its diagonal; set when it is added */
+    uint64_t bound_ns;          /* drawn as a line; 0: none */
+    bool draws_links;           /* a row of messages for each shared link too */
     vp_simulation_t simulation;
 } vp_result_t;
 

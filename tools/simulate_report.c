@@ -176,6 +176,10 @@ static json_t *pack_result(const vp_report_t *report, const vp_result_t *result)
                   (json_int_t)simulation->n_steps, "flows", (json_int_t)simulation->n_flows,
                   "max_idle_ns", (json_int_t)simulation->max_idle_ns, "synthesis_ms",
                   (json_int_t)result->synthesis_ms, "link_bytes", pack_links(simulation));
+    if (packed != NULL && result->is_plan) {
+        (void)json_object_set_new(packed, "planning_model_ns",
+                                  json_integer((json_int_t)result->planning_model_ns));
+    }
     if (packed != NULL && result->planning_cpu_ns > 0) {
         (void)json_object_set_new(packed, "planning_cpu_ns",
                                   json_integer((json_int_t)result->planning_cpu_ns));

@@ -104,10 +104,8 @@ static void check_instance(uint64_t *state_p)
         check_plan(plans[i], catalog->model, bytes, options.alpha_ns);
     }
     check_other_rank(plans[0], "auto", catalog, bytes, &options);
-    if (options.sharing == VP_SHARING_AUTO) {
-        ck_assert_uint_le(plans[0]->time_ns, plans[2]->time_ns);
-    }
-    if (options.by_dependencies && options.sharing != VP_SHARING_ON &&
+    /* With port sharing left to it planning counts: test_sharing has what holds then. */
+    if (options.by_dependencies && options.sharing == VP_SHARING_OFF &&
         catalog->model->n_ranks <= 16) {
         ck_assert_uint_le(plans[0]->time_ns, plans[4]->time_ns);
     }
