@@ -16,7 +16,7 @@
 #include "coll_variopath/engine.h"
 #include "coll_variopath/learn.h"
 #include "coll_variopath/record.h"
-#include "scheduler/plan.h"
+#include "scheduler/schedule.h"
 
 /* Beside obstacles in headers: this rank has device buffers, which is none. */
 #define VP_NOTE_DEVICE (UINT32_C(1) << 31)
@@ -102,15 +102,16 @@ struct vp_engine {
     /* Made by setup. */
     uint32_t *link_begin; /* [n_ranks + 1] links to each peer, into links */
     vp_link_t *links;
-    vp_opening_t *openings; /* [n_ranks] of this call */
-    uint64_t *row;          /* [n_ranks] own bytes to each rank of this call, none to itself */
-    uint32_t *obstacles;    /* [n_ranks] of this call */
-    uint64_t *demand;       /* [n_ranks][n_ranks] by place */
-    vp_pool_t *pool;        /* memory of planning, for the next call */
-    vp_pair_t *pairs;       /* [n_ranks] what each peer told me last */
-    vp_rates_t rates;       /* observed */
-    vp_pair_t *told;        /* [n_ranks] what I told each peer last */
-    bool places_told;       /* they know it */
+    vp_opening_t *openings;  /* [n_ranks] of this call */
+    uint64_t *row;           /* [n_ranks] own bytes to each rank of this call, none to itself */
+    uint32_t *obstacles;     /* [n_ranks] of this call */
+    uint64_t *demand;        /* [n_ranks][n_ranks] by place */
+    vp_pool_t *pool;         /* memory of planning, for the next call */
+    vp_standing_t *standing; /* splits that planning begins with; NULL: not needed yet */
+    vp_pair_t *pairs;        /* [n_ranks] what each peer told me last */
+    vp_rates_t rates;        /* observed */
+    vp_pair_t *told;         /* [n_ranks] what I told each peer last */
+    bool places_told;        /* they know it */
     vp_cached_t cache[VP_MAX_CACHED_PLANS];
     vp_report_t *reports; /* [n_ranks] */
     vp_kept_region_t kept[VP_KEPT_REGIONS];

@@ -141,6 +141,8 @@ static vp_status_t tell_losses(vp_engine_t *engine, agreed_t *agreed, bool *more
 void vp_engine_adopt(vp_engine_t *engine, vp_catalog_t *catalog)
 {
     vp_cache_clear(engine); /* its plans were made of the old one */
+    vp_standing_destroy(engine->standing);
+    engine->standing = NULL;
     vp_catalog_destroy(engine->own_catalog);
     engine->own_catalog = catalog;
     engine->catalog = catalog;

@@ -112,6 +112,7 @@ void vp_engine_setup_undo(vp_engine_t *engine)
     free(engine->told);
     free(engine->obstacles);
     free(engine->demand);
+    vp_standing_destroy(engine->standing);
     vp_pool_destroy(engine->pool);
     free(engine->pairs);
     free(engine->reports);

@@ -165,6 +165,19 @@ static void allow_forms(const vp_engine_t *engine, vp_schedule_options_t *option
                            : engine->options.sharing;
 }
 
+/* Made for the first call that may share links, kept as long as the catalog. */
+static vp_status_t open_standing(vp_engine_t *engine, vp_schedule_options_t *options,
+                                 vp_error_t *error)
+{
+    vp_status_t status = VP_OK;
+
+    if (options->sharing == VP_SHARING_AUTO && engine->standing == NULL) {
+        status = vp_standing_create(engine->model, options->links, &engine->standing, error);
+    }
+    options->standing = engine->standing;
+    return status;
+}
+
 vp_status_t vp_verdict_plan(vp_engine_t *engine, vp_work_t *work, vp_error_t *error)
 {
     vp_schedule_fn_t schedule = vp_schedule_find(engine->options.scheduler);
@@ -181,6 +194,10 @@ vp_status_t vp_verdict_plan(vp_engine_t *engine, vp_work_t *work, vp_error_t *er
         engine->options.alpha_ns != 0 ? engine->options.alpha_ns : engine->model->alpha_ns;
     options.pool = engine->pool;
     allow_forms(engine, &options);
+    status = open_standing(engine, &options, error);
+    if (status != VP_OK) {
+        return status;
+    }
     status = schedule(engine->catalog, engine->demand, &options, &plan, error);
     if (status != VP_OK) {
         return status;

@@ -292,19 +292,25 @@ static vp_status_t try_standing(search_t *search, vp_error_t *error)
     vp_status_t status = VP_OK;
     int i;
 
+    for (i = 0; i < 2 && status == VP_OK; i++) {
+        status = try_split(search, &search->standing->split[i], i == 0, error);
+    }
+    return status;
+}
+
+static vp_status_t open_standing(search_t *search, vp_error_t *error)
+{
+    vp_status_t status = VP_OK;
+
     search->standing = search->options->standing;
     if (search->standing == NULL) {
         status = vp_standing_create(search->nearest.model, search->options->links,
                                     &search->own_standing, error);
         search->standing = search->own_standing;
     }
-    if (status == VP_OK) {
-        status = vp_standing_reach(search->standing, &search->nearest, &search->reach_ns, error);
-    }
-    for (i = 0; i < 2 && status == VP_OK; i++) {
-        status = try_split(search, &search->standing->split[i], i == 0, error);
-    }
-    return status;
+    return status == VP_OK
+               ? vp_standing_reach(search->standing, &search->nearest, &search->reach_ns, error)
+               : status;
 }
 
 static uint64_t split_cost(const search_t *search, uint64_t n_steps)
@@ -357,7 +363,31 @@ static vp_status_t start_search(search_t *search, const vp_model_t *model,
         return status;
     }
     search->plain_fills = vp_spread_fills_alone(&search->nearest);
-    return weigh_exclusive(search, &search->nearest, error);
+    return vp_standing_reach(NULL, &search->nearest, &search->reach_ns, error);
+}
+
+/* Links lose nothing, and on nearest paths they are about as full as they must be. */
+static bool is_plain_best(const search_t *search)
+{
+    return search->contention == VP_LINKS_IDEAL && search->plain_fills &&
+           vp_spread_fullest_ns(&search->nearest) <= search->reach_ns + search->reach_ns / 100;
+}
+
+/* Other spreads than nearest paths, the cheapest first. */
+static vp_status_t try_spreads(search_t *search, bool is_frugal, vp_error_t *error)
+{
+    vp_status_t status = open_standing(search, error);
+
+    if (status == VP_OK) {
+        status = weigh_exclusive(search, &search->nearest, error);
+    }
+    if (status == VP_OK) {
+        status = try_nics(search, error);
+    }
+    if (status == VP_OK) {
+        status = try_standing(search, error);
+    }
+    return status == VP_OK ? try_own_split(search, is_frugal, error) : status;
 }
 
 static vp_status_t make_plain(const search_t *search, vp_plan_t **plan_p, vp_error_t *error)
@@ -419,14 +449,8 @@ vp_status_t vp_concurrent_search(const vp_model_t *model, const uint64_t *demand
     vp_plan_t *plan = NULL;
     vp_status_t status = start_search(&search, model, demand_bytes, error);
 
-    if (status == VP_OK) {
-        status = try_nics(&search, error);
-    }
-    if (status == VP_OK) {
-        status = try_standing(&search, error);
-    }
-    if (status == VP_OK) {
-        status = try_own_split(&search, is_frugal, error);
+    if (status == VP_OK && !is_plain_best(&search)) {
+        status = try_spreads(&search, is_frugal, error);
     }
     if (status == VP_OK) {
         status = make_best(&search, &plan, error);

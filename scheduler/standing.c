@@ -89,7 +89,9 @@ vp_status_t vp_standing_reach(const vp_standing_t *standing, const vp_spread_t *
 
             reach_ns = ns > reach_ns ? ns : reach_ns;
         }
-        scaled = (scale_of(standing, spread, group_bytes) * standing->reach_ns) >> SCALE_BITS;
+        scaled = standing == NULL
+                     ? 0
+                     : (scale_of(standing, spread, group_bytes) * standing->reach_ns) >> SCALE_BITS;
         *reach_ns_p = scaled > reach_ns ? (uint64_t)scaled : reach_ns;
     }
     free(group_bytes);

@@ -18,7 +18,7 @@ struct vp_standing {
 /*
  * About what the best split of a demand can reach: the fullest of the ranks'
  * own links, of the links that pairs cannot avoid, and what the equal blocks
- * that lie within the demand take.
+ * that lie within the demand take (standing NULL: without these).
  */
 vp_status_t vp_standing_reach(const vp_standing_t *standing, const vp_spread_t *spread,
                               uint64_t *reach_ns_p, vp_error_t *error) VP_MUST_CHECK;

@@ -112,12 +112,18 @@ static vp_status_t make_plan(run_t *run, const char *name, const vp_simulation_o
                                       .links = told != NULL ? told : options->machine.links,
                                       .by_dependencies =
                                           options->execute.execution == VP_EXECUTION_DEPS};
+    vp_standing_t *standing = NULL;
     vp_plan_t *plan = NULL;
     vp_status_t status = open_catalog(run, error);
 
     if (status == VP_OK) {
+        status = vp_standing_create(run->catalog->model, schedule.links, &standing, error);
+        schedule.standing = standing;
+    }
+    if (status == VP_OK) {
         status = plan_timed(run, name, &schedule, &plan, cpu_ns_p, error);
     }
+    vp_standing_destroy(standing);
     if (status == VP_OK) {
         status = vp_plan_check(plan, run->catalog->model, run->demand_bytes, alpha_ns, error);
     }
