@@ -1,6 +1,6 @@
 # The component under a real mpirun.
 MCA_TESTS = test/mca/component.sh test/mca/catalog_files.sh test/mca/discover.sh test/mca/run_cases.sh test/mca/lifecycle.sh \
-	test/mca/dump.sh test/mca/parameters.sh test/mca/stress.sh
+	test/mca/dump.sh test/mca/osu.sh test/mca/parameters.sh test/mca/stress.sh
 EXTRA_DIST += $(MCA_TESTS) test/mca/ulfm.sh test/mca/parameters.py test/mca/common.sh test/mca/four.json
 
 if VP_WITH_COMPONENT
