@@ -414,6 +414,8 @@ vp_status_t vp_lanes_create(const vp_lanes_config_t *config, vp_lanes_t **lanes_
     lanes->estimated_peers = config->estimated_peers > 0 ? config->estimated_peers : 1;
     lanes->place = config->place;
     lanes->n_places = config->n_places;
+    lanes->max_endpoints = config->max_endpoints;
+    lanes->inbox_bytes = config->inbox_bytes;
     status = lanes->paths == NULL ? vp_error_no_memory(error, "path classes")
                                   : open_paths(lanes, config, error);
     if (status != VP_OK) {

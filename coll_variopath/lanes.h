@@ -37,6 +37,8 @@ typedef struct vp_lanes_config {
     uint32_t estimated_peers;
     uint32_t place;    /* of this process, among */
     uint32_t n_places; /* all places of the topology; 0: nothing is staged through host memory */
+    uint32_t max_endpoints; /* budget of this process; 0: no limit */
+    uint64_t inbox_bytes;   /* budget of host memory to stage through; 0: what the places take */
     bool threads;
     bool tolerant;       /* peers may die, and this process is to outlive them */
     const vp_log_t *log; /* borrowed until destroyed; NULL: silent */
@@ -72,7 +74,7 @@ bool vp_lanes_connected(vp_lanes_t *lanes, uint64_t peer_key, uint32_t source_cl
  * (progressing all classes and calling proceed(context), which may be NULL, and
  * gives up when it returns false). VP_ERR_TRANSPORT: the peer cannot be reached on that pair of
  * classes, or did not answer for limit_ms; 0: it may take any time, a peer that is late is told
- * of once.
+ * of once. VP_ERR_LIMIT: the budget of endpoints is spent.
  */
 vp_status_t vp_lanes_connect(vp_lanes_t *lanes, uint64_t peer_key, uint32_t source_class,
                              uint32_t destination_class, const void *address, size_t n_bytes,
@@ -100,7 +102,7 @@ enum {
  * host's; being told otherwise here, it refuses. region->keys is the concatenation
  * that peers need to write here: for each class (ascending) a 32-bit class
  * index, a 32-bit length and the packed remote key; an entry for staging comes last.
- * VP_ERR_TRANSPORT, VP_ERR_NO_MEMORY.
+ * VP_ERR_TRANSPORT, VP_ERR_NO_MEMORY; VP_ERR_LIMIT: the budget has no room to stage through.
  */
 vp_status_t vp_lanes_register(vp_lanes_t *lanes, void *address, size_t n_bytes, unsigned how,
                               vp_region_t **region_p, vp_error_t *error) VP_MUST_CHECK;

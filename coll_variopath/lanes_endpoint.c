@@ -177,9 +177,16 @@ static vp_status_t endpoint_create(vp_lanes_t *lanes, const vp_endpoint_t *wante
 {
     size_t i =
         lower_bound(lanes, wanted->peer_key, wanted->source_class, wanted->destination_class);
-    vp_endpoint_t *endpoint = vp_array_new(1, sizeof(*endpoint));
+    vp_endpoint_t *endpoint;
     vp_status_t status;
 
+    if (lanes->max_endpoints != 0 && lanes->n_endpoints >= lanes->max_endpoints) {
+        return vp_error_set(error, VP_ERR_LIMIT,
+                            "this process has its %u endpoints already; communicators that need "
+                            "more are not carried, raise coll_variopath_max_endpoints",
+                            lanes->max_endpoints);
+    }
+    endpoint = vp_array_new(1, sizeof(*endpoint));
     if (endpoint == NULL) {
         return vp_error_no_memory(error, "an endpoint");
     }

@@ -19,9 +19,24 @@
 #define MIN_SLOT_BYTES ((size_t)64 << 10)
 #define MAX_SLOT_BYTES ((size_t)512 << 10)
 
-static size_t choose_slot_bytes(uint32_t n_places)
+/* Whole pages, such that all rings together keep to the budget; 0: not even one page each. */
+static size_t fit_slot_bytes(uint64_t budget, uint32_t n_places)
+{
+    uint64_t ring = budget / ((uint64_t)2 * n_places);
+    uint64_t slot = ring < VP_STAGE_PAGE ? 0 : (ring - VP_STAGE_PAGE) / VP_STAGE_SLOTS;
+
+    slot = slot < 2 * (uint64_t)VP_STAGE_PAGE ? 0 : slot / VP_STAGE_PAGE * VP_STAGE_PAGE;
+    slot = slot == 0 ? 0 : slot - VP_STAGE_PAGE;
+    return slot > MAX_SLOT_BYTES ? MAX_SLOT_BYTES : (size_t)slot;
+}
+
+static size_t choose_slot_bytes(uint64_t budget, uint32_t n_places)
 {
     size_t n_bytes = INBOX_BYTES / ((size_t)2 * n_places * VP_STAGE_SLOTS);
+
+    if (budget != 0) {
+        return fit_slot_bytes(budget, n_places);
+    }
 
     if (n_bytes < MIN_SLOT_BYTES) {
         return MIN_SLOT_BYTES;
@@ -119,16 +134,24 @@ void vp_lanes_inbox_destroy(vp_lanes_t *lanes)
 
 static vp_status_t make_inbox(vp_lanes_t *lanes, vp_error_t *error)
 {
-    vp_inbox_t *inbox = vp_array_new(1, sizeof(*inbox));
+    size_t slot_bytes = choose_slot_bytes(lanes->inbox_bytes, lanes->n_places);
+    vp_inbox_t *inbox;
     ucs_status_t ret;
 
+    if (slot_bytes == 0) {
+        return vp_error_set(error, VP_ERR_LIMIT,
+                            "%llu bytes are too few to stage between %u places; what has to be "
+                            "staged is not carried, raise coll_variopath_staging_bytes",
+                            (unsigned long long)lanes->inbox_bytes, lanes->n_places);
+    }
+    inbox = vp_array_new(1, sizeof(*inbox));
     if (inbox == NULL) {
         return vp_error_no_memory(error, "the inbox of staged lanes");
     }
     lanes->inbox = inbox;
     inbox->fd = -1;
     inbox->n_places = lanes->n_places;
-    inbox->slot_bytes = choose_slot_bytes(lanes->n_places);
+    inbox->slot_bytes = slot_bytes;
     inbox->rings = vp_array_new(2 * (size_t)lanes->n_places, sizeof(*inbox->rings));
     inbox->handles = vp_array_new(lanes->n_paths, sizeof(*inbox->handles));
     if (inbox->rings == NULL || inbox->handles == NULL || !map_inbox(inbox)) {

@@ -116,7 +116,9 @@ struct vp_lanes {
     vp_operation_t *free_operations;
     uint32_t estimated_peers;
     uint32_t place;
-    uint32_t n_places; /* 0: nothing is staged */
+    uint32_t n_places;      /* 0: nothing is staged */
+    uint32_t max_endpoints; /* 0: no limit */
+    uint64_t inbox_bytes;   /* 0: what the places take */
     vp_region_t *regions;
     uint64_t last_region;
     vp_inbox_t *inbox; /* NULL until memory is registered for staging */

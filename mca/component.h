@@ -66,6 +66,8 @@ typedef struct vp_params {
     unsigned long long alpha_ns;
     unsigned int min_gain_percent;
     unsigned long long pack_max_bytes;
+    unsigned int max_endpoints;
+    unsigned long long staging_bytes;
     char *trace;
     char *trace_format;
     bool summary;

@@ -160,6 +160,14 @@ static int register_tuner_level(vp_component_t *component)
              "Largest memory in bytes, per communicator, for data that cannot move where it lies: "
              "blocks of datatypes with gaps, and what an in-place call sends. It is kept between "
              "calls; calls that need more are passed on (default: 1 GiB)");
+    REGISTER("max_endpoints", UNSIGNED_INT, 6, max_endpoints,
+             "UCX endpoints, and with them queue pairs, that a process may have: one for each peer "
+             "and pair of path classes. A communicator that needs more is passed on, with that "
+             "reason. 0: no limit (default: 0)");
+    REGISTER("staging_bytes", UNSIGNED_LONG_LONG, 6, staging_bytes,
+             "Host memory that a process may map, and pin where it is used, for lanes that go "
+             "through the host; where it is too little, what has to be staged is not carried. "
+             "0: 128 MiB, more with over 128 ranks (default: 0)");
     REGISTER("min_bytes", UNSIGNED_INT, 6, min_bytes,
              "Pass a call on when all ranks together send fewer bytes to each other (default: 0)");
     REGISTER("cache", UNSIGNED_INT, 6, cache_plans,

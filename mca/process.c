@@ -188,6 +188,8 @@ static void open_lanes(const vp_model_t *model, uint32_t topology_rank)
         .estimated_peers = model->n_ranks,
         .place = topology_rank,
         .n_places = model->n_ranks,
+        .max_endpoints = mca_coll_variopath_component.params.max_endpoints,
+        .inbox_bytes = mca_coll_variopath_component.params.staging_bytes,
         .threads = mca_coll_variopath_component.threads,
         .tolerant = VP_FAULT_TOLERANCE_ON(),
         .log = &mca_coll_variopath_component.log,

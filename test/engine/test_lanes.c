@@ -517,6 +517,47 @@ START_TEST(versions_are_told)
 }
 END_TEST
 
+/* To itself, so that no peer is needed. */
+START_TEST(budgets_are_kept)
+{
+    static unsigned char bytes[4096];
+    const bool open[N_CLASSES] = {[SHM] = true, [TCP] = true};
+    vp_lanes_config_t config = {.classes = classes,
+                                .n_classes = N_CLASSES,
+                                .wanted = open,
+                                .estimated_peers = 2,
+                                .n_places = 4,
+                                .max_endpoints = 1,
+                                .inbox_bytes = 2 * 4 * 16384};
+    const void *address;
+    vp_region_t *region = NULL;
+    vp_lanes_t *lanes = NULL;
+    vp_error_t error;
+    size_t n_bytes;
+
+    ck_assert_msg(vp_lanes_create(&config, &lanes, &error) == VP_OK, "%s", error.text);
+    ck_assert(vp_lanes_address(lanes, SHM, &address, &n_bytes, &error) == VP_OK);
+    ck_assert_msg(
+        vp_lanes_connect(lanes, 1, SHM, SHM, address, n_bytes, 10000, NULL, NULL, &error) == VP_OK,
+        "%s", error.text);
+    ck_assert_int_eq(
+        vp_lanes_connect(lanes, 2, SHM, SHM, address, n_bytes, 10000, NULL, NULL, &error),
+        VP_ERR_LIMIT);
+    ck_assert_ptr_nonnull(strstr(error.text, "coll_variopath_max_endpoints"));
+    /* The one that is there still serves. */
+    ck_assert(vp_lanes_connect(lanes, 1, SHM, SHM, address, n_bytes, 10000, NULL, NULL, &error) ==
+              VP_OK);
+    ck_assert_int_eq(
+        vp_lanes_register(lanes, bytes, sizeof(bytes), VP_REGION_STAGED, &region, &error),
+        VP_ERR_LIMIT);
+    ck_assert_ptr_nonnull(strstr(error.text, "coll_variopath_staging_bytes"));
+    ck_assert(vp_lanes_register(lanes, bytes, sizeof(bytes), 0, &region, &error) == VP_OK);
+    vp_lanes_unregister(lanes, region);
+    vp_lanes_close(lanes);
+    vp_lanes_destroy(lanes);
+}
+END_TEST
+
 static Suite *lanes_suite(void)
 {
     Suite *suite = suite_create("lanes");
@@ -533,6 +574,7 @@ static Suite *lanes_suite(void)
     tcase_add_test(tcase, a_class_that_ucx_refuses_is_named);
     tcase_add_test(tcase, the_environment_cannot_redirect_a_class);
     tcase_add_test(tcase, versions_are_told);
+    tcase_add_test(tcase, budgets_are_kept);
     suite_add_tcase(suite, tcase);
     return suite;
 }

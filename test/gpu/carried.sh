@@ -90,6 +90,10 @@ wrapper nodes 'export CUDA_EMU_NODE=node$((rank / 2))'
 run "staged lanes: two nodes" 6 "${component[@]}" "$work/nodes" "$buffers" d d carried
 run "staged lanes: 500 times" 1 "${component[@]}" "$buffers" d d repeat
 run "staged lanes: the same buffers again" 2 "${component[@]}" "$buffers" dmvh vdhm again
+run "staged lanes: a small budget" 6 "${component[@]}" --mca coll_variopath_staging_bytes 600000 \
+    "$buffers" dmvh vdhm carried
+run "staged lanes: no budget" 5 "${component[@]}" --mca coll_variopath_staging_bytes 1000 "$buffers" d d bytes
+check "staged lanes: no budget: staged below" lacks "$output" "calls staged, summed over ranks: 0"
 run "staged lanes: late copies" 6 "${component[@]}" -x CUDA_EMU_DEFER_US=2000 "$buffers" d d carried
 export OMPI_MCA_coll_variopath_topology=$topology
 

@@ -49,6 +49,12 @@ launch 60 4 --mca coll variopath --mca coll_variopath_host 1 --mca coll_variopat
 check "enable 0: verified" contains "$output" "verified: every byte of every call is right"
 check "enable 0: not carried" lacks "$output" "coll_variopath_carried"
 
+launch 60 4 --mca coll variopath --mca coll_variopath_host 1 --mca coll_variopath_max_endpoints 1 \
+    "$program" --counters >"$output" 2>&1
+check "a budget of one endpoint: verified" contains "$output" "verified: every byte of every call is right"
+check "a budget of one endpoint: not carried" lacks "$output" "coll_variopath_carried"
+check "a budget of one endpoint: said" contains "$output" "a path cannot be connected"
+
 launch 60 4 --mca coll variopath --mca coll_variopath_scheduler nonsense "$program" >"$output" 2>&1
 check "unknown scheduler: verified" contains "$output" "verified: every byte of every call is right"
 check "unknown scheduler: said once" equal "$(grep -c 'Value:     nonsense' "$output")" 1
