@@ -2,15 +2,20 @@
 #include "base/file.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/array.h"
+
+enum { MAX_NAMES = 100 }; /* of temporary files that are tried */
 
 static vp_status_t io_error(vp_error_t *error, const char *what, const char *path, int code)
 {
@@ -93,13 +98,9 @@ static vp_status_t write_stream(FILE *stream, const char *path, const void *data
 static vp_status_t write_temporary(int descriptor, const char *path, const void *data,
                                    size_t n_bytes, vp_error_t *error)
 {
-    mode_t mask = umask(0);
-    FILE *stream;
+    FILE *stream = fdopen(descriptor, "wb");
     vp_status_t status;
 
-    (void)umask(mask);
-    (void)fchmod(descriptor, 0666 & ~mask); /* mkstemp made it private */
-    stream = fdopen(descriptor, "wb");
     if (stream == NULL) {
         int code = errno;
 
@@ -130,20 +131,38 @@ static vp_status_t write_in_place(const char *path, const void *data, size_t n_b
     return status;
 }
 
+/*
+ * A new file PATH.abcdef; -1: errno. mkstemp would make it private, and the
+ * umask, which belongs to all threads, can only be asked for by changing it.
+ */
+static int create_beside(const char *path, char *temporary, size_t size)
+{
+    int descriptor;
+    int i = 0;
+
+    do {
+        uint32_t number;
+
+        if (getrandom(&number, sizeof(number), 0) != (ssize_t)sizeof(number)) {
+            return -1;
+        }
+        (void)snprintf(temporary, size, "%s.%06" PRIx32, path, number & 0xffffff);
+        descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    } while (descriptor < 0 && errno == EEXIST && ++i < MAX_NAMES);
+    return descriptor;
+}
+
 static vp_status_t replace(const char *path, const void *data, size_t n_bytes, vp_error_t *error)
 {
-    static const char suffix[] = ".XXXXXX";
-    size_t path_bytes = strlen(path);
-    char *temporary = malloc(path_bytes + sizeof(suffix));
+    size_t size = strlen(path) + sizeof(".abcdef");
+    char *temporary = malloc(size);
     int descriptor;
     vp_status_t status;
 
     if (temporary == NULL) {
         return vp_error_no_memory(error, path);
     }
-    memcpy(temporary, path, path_bytes);
-    memcpy(temporary + path_bytes, suffix, sizeof(suffix));
-    descriptor = mkstemp(temporary);
+    descriptor = create_beside(path, temporary, size);
     if (descriptor < 0) {
         status = io_error(error, "create a file beside", path, errno);
         free(temporary);

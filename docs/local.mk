@@ -4,7 +4,7 @@ EXTRA_DIST += docs/device-buffers.md docs/gpu-results.md
 EXTRA_DIST += docs/discovery.md
 EXTRA_DIST += docs/evaluation.md docs/evaluation
 EXTRA_DIST += docs/parameters.md
-EXTRA_DIST += docs/equations.md docs/guide.md docs/troubleshooting.md docs/contributing.md
+EXTRA_DIST += docs/equations.md docs/guide.md docs/troubleshooting.md docs/contributing.md docs/security.md
 EXTRA_DIST += docs/pictures.md docs/pictures.sh \
 	docs/pictures/bandwidth-8.svg \
 	docs/pictures/plan-8.svg \

@@ -115,6 +115,15 @@ static bool hash_of(void (*write)(vp_writer_t *writer), uint64_t *hash_p)
     return is_whole;
 }
 
+/* In a folder that others can write into they could put links in the place of the cache. */
+static bool is_private(const char *path)
+{
+    struct stat facts;
+
+    return lstat(path, &facts) == 0 && S_ISDIR(facts.st_mode) && facts.st_uid == geteuid() &&
+           (facts.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
 /* Makes the folder of the cache; false: there is no place for one. */
 static bool make_folder(char *path, size_t size)
 {
@@ -135,7 +144,8 @@ static bool make_folder(char *path, size_t size)
         return false;
     }
     (void)snprintf(path + n_bytes, size - n_bytes, "/variopath");
-    return mkdir(path, 0700) == 0 || errno == EEXIST;
+    (void)mkdir(path, 0700);
+    return is_private(path);
 }
 
 static void find_path(vp_discovery_t *discovery)

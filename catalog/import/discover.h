@@ -42,6 +42,7 @@ typedef struct vp_discovery {
  * replaced by a rename; of processes that start together one discovers and the
  * others wait for its file, for a few seconds at most.
  *
+ * A folder that is another user's, or that others can write into, is no place.
  * Never fails for want of a cache. VP_ERR_NO_MEMORY.
  */
 vp_status_t vp_discover_node(vp_discovery_t *discovery, vp_error_t *error) VP_MUST_CHECK;

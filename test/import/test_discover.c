@@ -191,6 +191,20 @@ static void change_cache(size_t offset, bool is_cut)
     vp_discovery_clear(&discovery);
 }
 
+/* Nothing is written where others could have put a link. */
+START_TEST(a_folder_of_others_is_no_place)
+{
+    char path[128];
+
+    (void)check_source(VP_DISCOVERY_NEW);
+    (void)snprintf(path, sizeof(path), "%s/variopath", cache);
+    ck_assert_int_eq(chmod(path, 0777), 0);
+    (void)check_source(VP_DISCOVERY_UNCACHED);
+    ck_assert_int_eq(chmod(path, 0755), 0);
+    (void)check_source(VP_DISCOVERY_CACHED);
+}
+END_TEST
+
 /* Any part of the file may be wrong: magic, version, fingerprint, checksum, outcome, facts, length.
  */
 START_TEST(cache_is_used_and_mended)
@@ -301,6 +315,7 @@ int main(void)
     tcase_set_timeout(facts, 60);
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_test(tests, cache_is_used_and_mended);
+    tcase_add_test(tests, a_folder_of_others_is_no_place);
     tcase_add_test(tests, caches_do_not_mix);
     tcase_add_test(tests, works_without_a_cache);
     tcase_add_test(tests, one_of_many_discovers);

@@ -74,3 +74,6 @@ endif
 
 EXTRA_DIST += test/robust/robust.sh
 LONG_TESTS += test/robust/robust.sh
+# A part of the tests under valgrind; VP_ROBUST_ALL=1 for more.
+EXTRA_DIST += test/robust/valgrind.sh
+TESTS += test/robust/valgrind.sh
