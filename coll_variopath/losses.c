@@ -98,6 +98,7 @@ static void add_agreed(const vp_engine_t *engine, vp_reader_t *reader, agreed_t 
     loss.destination_class = vp_read_u32(reader);
     loss.reason = vp_read_u32(reader);
     if (loss.from >= model->n_ranks || loss.to >= model->n_ranks ||
+        loss.source_class >= model->n_classes || loss.destination_class >= model->n_classes ||
         is_known(model, agreed->losses, agreed->n, &loss)) {
         return;
     }

@@ -15,7 +15,7 @@
 #include "catalog/topology.h"
 #include "coll_variopath/engine.h"
 
-enum { N_RANKS = 4, ME = 1, N_CALLS = 3, BLOCK_BYTES = 512, MANY_LOOKS = 500 };
+enum { N_RANKS = 4, N_CALLS = 3, BLOCK_BYTES = 512, MANY_LOOKS = 500 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes);
 
@@ -23,6 +23,14 @@ typedef struct input {
     const uint8_t *data;
     size_t n_left;
 } input_t;
+
+static uint32_t me; /* rank of this process */
+
+static void take_line(void *context, vp_log_level_t level, const char *line)
+{
+    (void)level;
+    *(size_t *)context += strlen(line);
+}
 
 static uint8_t next(input_t *input)
 {
@@ -66,7 +74,7 @@ static vp_status_t allgather(void *context, const void *send, void *receive, siz
     uint32_t rank;
 
     for (rank = 0; rank < N_RANKS; rank++) {
-        if (rank == ME) {
+        if (rank == me) {
             memmove(to + rank * n_bytes, send, n_bytes);
         } else {
             say(context, send, to + rank * n_bytes, n_bytes);
@@ -82,7 +90,7 @@ static vp_status_t alltoall(void *context, const void *send, void *receive, size
     uint32_t rank;
 
     for (rank = 0; rank < N_RANKS; rank++) {
-        if (rank == ME) {
+        if (rank == me) {
             memmove(to + rank * n_bytes, from + rank * n_bytes, n_bytes);
         } else {
             say(context, from + rank * n_bytes, to + rank * n_bytes, n_bytes);
@@ -159,13 +167,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
     static const uint32_t places[N_RANKS] = {0, 1, 2, 3};
     static const uint64_t keys[N_RANKS] = {5, 6, 7, 8};
     input_t input = {.data = data, .n_left = n_bytes};
+    size_t n_logged = 0;
+    vp_log_t log = {.write = take_line, .context = &n_logged, .verbosity = VP_LOG_DEBUG};
     vp_engine_options_t options = {.carry_host = true,
                                    .scheduler = "auto",
                                    .timeout_ms = 1,
                                    .cache_plans = 2,
-                                   .overlap_percent = 100};
+                                   .overlap_percent = 100,
+                                   .log = &log};
     vp_surroundings_t around = {.context = &input,
-                                .rank = ME,
                                 .n_ranks = N_RANKS,
                                 .allgather = allgather,
                                 .alltoall = alltoall,
@@ -179,6 +189,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
 
     now_ns = 0;
     n_looks = 0;
+    me = next(&input) % 2;
+    around.rank = me;
     options.sync = (vp_sync_t)(next(&input) % 3);
     if (vp_lanes_create(NULL, &lanes, NULL) == VP_OK &&
         vp_engine_create(catalog_of_four(), lanes, &around, places, keys, &options, &counters,
