@@ -16,3 +16,4 @@ EXTRA_DIST += docs/pictures.md docs/pictures.sh \
 pictures: variopath$(EXEEXT)
 	$(AM_V_GEN)$(MKDIR_P) $(srcdir)/docs/pictures && sh $(srcdir)/docs/pictures.sh $(srcdir)/docs/pictures
 .PHONY: pictures
+EXTRA_DIST += docs/packages.md

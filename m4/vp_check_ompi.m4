@@ -37,7 +37,9 @@ AS_IF([test "$vp_ompi_want" != no],
   vp_ompi_major=`$MPICC --showme:version 2>/dev/null | $SED -e 's/^.*Open MPI //' -e 's/\..*//'`
   AS_IF([test "${vp_ompi_major:-0}" -ge 5 2>/dev/null && $PKG_CONFIG --exists pmix],
       [OMPI_CPPFLAGS="$OMPI_CPPFLAGS `$PKG_CONFIG --cflags pmix | $SED 's/-I/-isystem /g'`"
-       OMPI_LIBS="$OMPI_LIBS `$PKG_CONFIG --libs pmix`"])
+       OMPI_LIBS="$OMPI_LIBS `$PKG_CONFIG --libs pmix`"
+       PMIX_COMPONENT_DIR=`$PKG_CONFIG --variable=libdir pmix`/pmix
+       AS_IF([test ! -d "$PMIX_COMPONENT_DIR"], [PMIX_COMPONENT_DIR=])])
   OMPI_PKGLIBDIR=`$OMPI_INFO --parsable --path pkglibdir | $SED 's/^path:pkglibdir://'`
   vp_save_cppflags=$CPPFLAGS
   CPPFLAGS="$CPPFLAGS $OMPI_CPPFLAGS"
@@ -61,4 +63,5 @@ AC_SUBST([OMPI_CPPFLAGS])
 AC_SUBST([OMPI_LIBS])
 AC_SUBST([OMPI_PKGLIBDIR])
 AC_SUBST([OMPI_VERSION])
+AC_SUBST([PMIX_COMPONENT_DIR])
 VP_WITH_RESULT([ompi], [install libopenmpi-dev or an Open MPI 4.1 or 5.0 built with --with-devel-headers])])

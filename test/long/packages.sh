@@ -93,6 +93,61 @@ debian() {
         'dpkg -P variopath && [ -z "$(find / -xdev -name "*coll_variopath*")" ]'
 }
 
+# The archive of a release, and the RPM from it: without its dependencies' RPMs, which a machine of
+# another distribution has in other packages.
+build_rpm() {
+    local log=$work/rpm.log
+    (cd "$builddir" && make -s dist) >"$log" 2>&1 || { tail -n 20 "$log"; return 1; }
+    mkdir -p "$work/rpm/SOURCES" && mv "$builddir"/variopath-*.tar.xz "$work/rpm/SOURCES/" || return 1
+    timeout 1500 rpmbuild -bb --nodeps --define "_topdir $work/rpm" --define "_smp_build_ncpus 2" \
+        "$top/packaging/variopath.spec" >>"$log" 2>&1 || { tail -n 30 "$log"; return 1; }
+}
+
+rpm_package() {
+    command -v rpmbuild >/dev/null || { echo "not tried: rpm is not installed"; return; }
+    if command -v rpmlint >/dev/null; then
+        one "RPM: rpmlint has no errors in the specification" rpmlint "$top/packaging/variopath.spec"
+    fi
+    one "RPM: builds" build_rpm || return
+    local package
+    package=$(find "$work/rpm/RPMS" -name 'variopath-0*.rpm')
+    rpm -qlp "$package" >"$work/contents"
+    one "RPM: has the component" grep -qF "/mca_coll_variopath.so" "$work/contents"
+    one "RPM: has the manual" grep -q 'man1/variopath-env\.1' "$work/contents"
+}
+
+spack_recipe() {
+    one "Spack: the recipe is Python" python3 -c \
+        "import ast, sys; ast.parse(open(sys.argv[1]).read())" "$top/packaging/spack/package.py"
+}
+
+# module TOOL COMMAND...: COMMAND prints what a shell evaluates to load the module.
+module() {
+    local tool=$1
+    shift
+    env -i PATH=/usr/bin:/bin HOME="$work" MODULEPATH="$work/modules" "$@" >"$work/loaded" 2>"$work/module.err"
+    one "module: $tool" grep -q 'OMPI_MCA_mca_base_component_path.*/openmpi:SYS_DEFAULT:USER_DEFAULT' "$work/loaded" ||
+        cat "$work/module.err"
+}
+
+modules() {
+    local environment_modules lmod
+    mkdir -p "$work/modules/variopath"
+    cp "$builddir/packaging/modulefile" "$work/modules/variopath/test"
+    environment_modules=$(find /usr/lib /usr/share/modules -name modulecmd.tcl 2>/dev/null | head -n 1)
+    lmod=$(find /usr/share/lmod -path '*/libexec/lmod' 2>/dev/null | head -n 1)
+    if [ -n "$environment_modules" ]; then
+        module "Environment Modules" "$environment_modules" sh load variopath/test
+    fi
+    if [ -n "$lmod" ]; then
+        module "Lmod" "$lmod" sh load variopath/test
+    fi
+    [ -n "$environment_modules$lmod" ] || echo "not tried: no module command is installed"
+}
+
 builddir=$PWD
+modules
+spack_recipe
+rpm_package
 debian
 finish
