@@ -49,9 +49,15 @@ def rules(fast):
         f"a lane whose end lets lanes of other ranks start, {LANE_NS} ns. *With exchange* adds one "
         f"exchange of all counts: recursive doubling, {EXCHANGE_STEP_NS} ns per step and "
         f"{COUNT_BYTES} bytes per pair over one NIC ({exchange_ns(8) / 1e3:.1f} us for 8 ranks, "
-        f"{exchange_ns(64) / 1e3:.1f} for 64, {exchange_ns(256) / 1e3:.1f} for 256). *Charged* "
-        "adds the whole of planning as well, as if no byte moved before its end. Baselines pay "
-        "neither. Counts that come again skip both in the component; no row is about those.",
+        f"{exchange_ns(64) / 1e3:.1f} for 64, {exchange_ns(256) / 1e3:.1f} for 256). *With "
+        "modelled planning* adds what the planner itself counts planning at (scheduler/cost.h: "
+        "integers, so that all ranks agree; plans that need sums over rows only are counted as "
+        "free, because the exchange can carry the sums). *Charged* adds instead what the whole of "
+        "this very plan took, measured, as if every rank planned everything by itself and no byte "
+        "moved before the end of that. Baselines pay nothing. What depends on machine and "
+        "links only (how equal blocks are split) a communicator keeps between calls; it is not "
+        "charged. Counts that come again skip "
+        "exchange and planning in the component; no row is about those.",
         "- *Bounds*: `fluid` holds for every schedule over the topology's own paths, `LP` for "
         "exclusive lanes. Both are those of ideal links; under contention the reachable time lies "
         "higher. Systems that forward bytes through other GPUs (`deepep-rail`, `fast`, `msccl`, "
@@ -141,8 +147,8 @@ def after():
         "the paper's 3.73 to 10.61 is of the size of `nccl-host` there, not of `nccl`.",
         "- **`deepep-rail` or `deepep-nic`.** DeepEP without NVLink sends everything over the NIC; "
         "the paper's text describes forwarding. Both are here, its figure stands beside both.",
-        "- **`fast` is granted what its description leaves open**: no global barrier between stages, "
-        "and a stage's redistribution ordered at its sender only (docs/simulator.md).",
+        "- **`fast` is granted what its description leaves open**: no global barrier between "
+        "stages, and a stage's redistribution ordered at its sender only (docs/simulator.md).",
         "- **Ports may be shared in hardware.** The paper's channels are exclusive lanes; flows "
         "that share a GPU link reach the fluid bound, up to 20% below the LP bound where two NICs "
         "serve two GPUs. Baselines that start everything at once use that, and so does `auto`.",

@@ -6,11 +6,12 @@ What contains measured time has class "timed", an element a line, so that the re
 
 import math
 
-WIDTH, HEIGHT = 760, 400
-LEFT, RIGHT, TOP, BOTTOM = 62, 168, 34, 46
+WIDTH, HEIGHT = 800, 400
+LEFT, RIGHT, TOP, BOTTOM = 62, 200, 34, 46
 COLOURS = (
     "#000000",
     "#0044bb",
+    "#00aacc",
     "#dd2222",
     "#228833",
     "#ccaa22",
@@ -153,6 +154,7 @@ def plot_rows(title, x_title, rows, places, names):
     plot = Plot(title, x_title, "GB/s per rank", places)
     plot.add("fluid bound", [row.rate(row.fluid_ns) for row in rows], dashed=True)
     plot.add("ours, transfer", [row.rate(row.transfer_ns) for row in rows])
+    plot.add("ours, modelled planning", [row.rate(row.modelled_ns) for row in rows])
     plot.add("ours, charged", [row.rate(row.charged_ns) for row in rows], timed=True)
     for name in names:
         plot.add(name, [row.rate(row.times[name]) for row in rows])
