@@ -55,6 +55,8 @@ fake_ompi() { # BODY
     chmod +x "$work/ompi/ompi_info"
 }
 
+# libhwloc takes a file for this machine when HWLOC_XMLFILE names one.
+export HWLOC_XMLFILE=$srcdir/test/import/data/h10-nogpu-c5n.xml
 machine=$work/machine
 mkdir -p "$machine/dev/shm" "$machine/sys/bus/pci/devices/0000:00:01.0" "$machine/sys/fs/cgroup" \
     "$machine/sys/kernel/iommu_groups/0" "$machine/sys/class/infiniband/mlx5_0/ports/1"
@@ -87,6 +89,8 @@ check "no limit of the memory" finds ok "no cgroup limits"
 check "a port that is up" finds ok "mlx5_0, port 1: 4: ACTIVE"
 check "no Slurm" finds ok "not inside a Slurm job"
 
+check "no GPU on the tree" finds note "no topology is found out here"
+
 # Everything in the way.
 acs 0x1d 4096
 echo DMA-FQ >"$machine/sys/kernel/iommu_groups/0/type"
@@ -106,9 +110,14 @@ check "a port that is down" finds warning "mlx5_0, port 1: 1: DOWN"
 check "Slurm hides the peers' GPUs" finds warning "gpus-per-task 1"
 check "no device is visible" finds warning "CUDA_VISIBLE_DEVICES is empty"
 unset SLURM_JOB_ID SLURM_GPUS_PER_TASK CUDA_VISIBLE_DEVICES
+export HWLOC_XMLFILE=$srcdir/test/import/data/h02-p100x2-pascal.xml
 acs 0x1d 64
 doctor --root "$machine" --mpirun "$work/none/mpirun"
 check "registers that only root may read" finds note "cannot be read for 1 of 1"
+if ! grep -q 'has no hwloc' "$work/json"; then
+    check "the tree of this node" finds ok "this node: 2 ranks in"
+    check "a GPU and its NIC" finds ok "GPU 1 is in group"
+fi
 
 # Programs that do not answer, and answers of all kinds.
 fake_ompi 'sleep 300'
