@@ -45,7 +45,7 @@ one "it is Open MPI 5.0" inside 20 "mpirun --version | grep -F ' 5.0.'"
 one "builds" inside 1200 "make -s -j2"
 # What other tests there are does not depend on Open MPI.
 suites="test/mca/component.sh test/mca/catalog_files.sh test/mca/run_cases.sh test/mca/lifecycle.sh"
-suites+=" test/mca/stress.sh test/mca/ulfm.sh"
+suites+=" test/mca/osu.sh test/mca/stress.sh test/mca/ulfm.sh"
 programs=$(printf 'test/mca/%s ' cases layouts lifecycle nonblocking load_now tools_first late \
     reports stress ulfm)
 # Processes of one machine need no network below either.
