@@ -385,7 +385,7 @@ static void run_lanes(vp_run_t *run, size_t end)
             if (run->n_flights > 0) {
                 give_up_flights(run);
             } else {
-                vp_run_note_wait(run, VP_CAUSE_WAIT, run->engine->rank, VP_ERR_TIMEOUT);
+                vp_run_give_up(run, VP_CAUSE_WAIT, run->engine->rank, VP_ERR_TIMEOUT);
             }
             continue;
         }
@@ -476,7 +476,7 @@ void vp_execute(vp_engine_t *engine, vp_work_t *work, vp_trouble_t *trouble_p, v
     if (run.n_to_come > 0) {
         engine->around.abandon(engine->around.context);
     }
-    if (run.alone) {
+    if (run.is_unsure) {
         vp_lanes_retire(engine->lanes);
     }
     vp_counter_add(&engine->counters->n_activations, run.program->plan->n_activations);

@@ -221,7 +221,8 @@ void vp_signal_encode(const vp_signal_t *signal, uint8_t *wire)
     wire = put_integer(wire, (uint32_t)signal->trouble.status, 4);
     wire = put_integer(wire, signal->trouble.lane, 4);
     wire = put_integer(wire, signal->trouble.rank, 4);
-    (void)put_integer(wire, signal->trouble.peer, 4);
+    wire = put_integer(wire, signal->trouble.peer, 4);
+    (void)put_integer(wire, signal->is_unsure, 4);
 }
 
 void vp_signal_decode(const uint8_t *wire, vp_signal_t *signal)
@@ -235,4 +236,5 @@ void vp_signal_decode(const uint8_t *wire, vp_signal_t *signal)
     signal->trouble.lane = get_u32(&wire);
     signal->trouble.rank = get_u32(&wire);
     signal->trouble.peer = get_u32(&wire);
+    signal->is_unsure = get_u32(&wire) != 0;
 }

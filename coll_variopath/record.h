@@ -110,6 +110,7 @@ typedef struct vp_signal {
     uint32_t kind; /* vp_signal_kind_t */
     uint32_t number;
     uint32_t round;
+    bool is_unsure; /* somebody gave up: not all that should be are known to have ended */
     vp_trouble_t trouble;
 } vp_signal_t;
 

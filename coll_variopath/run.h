@@ -69,10 +69,11 @@ typedef struct vp_run {
     uint32_t meeting;
     bool met[2][VP_MAX_ROUNDS]; /* what came for this meeting, and for the next */
     bool alone;                 /* somebody does not answer: nobody is waited for any more */
-    bool broken;                /* because the host says that a rank died */
-    uint64_t last_ns;           /* when something happened last */
-    bool meets;                 /* all own lanes are done and others are met: */
-    uint32_t meets_rank;        /* the one that is waited for */
+    bool is_unsure;      /* this rank, or one that it heard of, does not know who has ended */
+    bool broken;         /* because the host says that a rank died */
+    uint64_t last_ns;    /* when something happened last */
+    bool meets;          /* all own lanes are done and others are met: */
+    uint32_t meets_rank; /* the one that is waited for */
     unsigned spin;
     unsigned n_idle;
 } vp_run_t;
@@ -82,8 +83,8 @@ void vp_dump_run(vp_run_t *run);
 
 /* signals.c */
 void vp_run_note(vp_run_t *run, const vp_trouble_t *trouble);
-/* A collective or a message below failed, or a rank did not answer. */
-void vp_run_note_wait(vp_run_t *run, vp_cause_t cause, uint32_t peer, vp_status_t status);
+/* A message below failed, or a rank did not answer: nobody is waited for any more. */
+void vp_run_give_up(vp_run_t *run, vp_cause_t cause, uint32_t peer, vp_status_t status);
 /* Lanes, host and messages advance once; gives the core away when nothing happens. */
 void vp_run_advance(vp_run_t *run);
 /* True when nothing happened for as long as is allowed; waiting for other ranks takes longer. */

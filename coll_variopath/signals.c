@@ -3,7 +3,8 @@
  *
  * A meeting is a dissemination: in round k a rank sends to the one 2^k ahead and
  * waits for the one 2^k behind, so that after log2 of the ranks' number each has
- * heard of all, and of the worst trouble of all.
+ * heard of all, and of the worst trouble of all. Who gave up on one that it should have heard of
+ * is unsure what that one still writes, to whom, and says so in the next rounds.
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
@@ -41,7 +42,7 @@ void vp_run_note(vp_run_t *run, const vp_trouble_t *trouble)
     }
 }
 
-void vp_run_note_wait(vp_run_t *run, vp_cause_t cause, uint32_t peer, vp_status_t status)
+static void note_wait(vp_run_t *run, vp_cause_t cause, uint32_t peer, vp_status_t status)
 {
     const vp_wait_list_t *remote = &run->program->waits->remote;
     vp_trouble_t trouble = {.cause = cause,
@@ -66,6 +67,12 @@ void vp_run_note_wait(vp_run_t *run, vp_cause_t cause, uint32_t peer, vp_status_
         trouble.cause = VP_CAUSE_MEET;
     }
     vp_run_note(run, &trouble);
+    run->is_unsure = true;
+}
+
+void vp_run_give_up(vp_run_t *run, vp_cause_t cause, uint32_t peer, vp_status_t status)
+{
+    note_wait(run, cause, peer, status);
     run->alone = true;
 }
 
@@ -76,14 +83,22 @@ static void send(vp_run_t *run, uint32_t peer, vp_signal_kind_t kind, uint32_t n
                           .kind = kind,
                           .number = number,
                           .round = round,
+                          .is_unsure = run->is_unsure,
                           .trouble = run->trouble};
     uint8_t wire[VP_SIGNAL_BYTES];
     vp_status_t status;
 
     vp_signal_encode(&signal, wire);
     status = run->engine->around.send(run->engine->around.context, peer, wire);
-    if (status != VP_OK) {
-        vp_run_note_wait(run, VP_CAUSE_MEET, peer, status);
+    if (status == VP_OK) {
+        return;
+    }
+    /* The peer will wait in vain. The others are still waited for, as they may be writing here,
+     * unless they might wait for that peer for ever. */
+    if (run->work->call->patient) {
+        vp_run_give_up(run, VP_CAUSE_MEET, peer, status);
+    } else {
+        note_wait(run, VP_CAUSE_MEET, peer, status);
     }
 }
 
@@ -126,9 +141,10 @@ static void take(vp_run_t *run, const uint8_t *wire)
                                             : take_meeting(run, signal.number, signal.round));
     /* Who waits for nobody any more may be ahead; what he knows counts. */
     if (!known && signal.trouble.cause == VP_CAUSE_NONE) {
-        vp_run_note_wait(run, VP_CAUSE_MEET, run->engine->rank, VP_ERR_INTERNAL);
+        vp_run_give_up(run, VP_CAUSE_MEET, run->engine->rank, VP_ERR_INTERNAL);
     }
     vp_run_note(run, &signal.trouble);
+    run->is_unsure = run->is_unsure || signal.is_unsure;
 }
 
 static unsigned receive(vp_run_t *run)
@@ -142,7 +158,7 @@ static unsigned receive(vp_run_t *run)
         vp_status_t status = around->receive(around->context, wire, &arrived);
 
         if (status != VP_OK) {
-            vp_run_note_wait(run, VP_CAUSE_MEET, run->engine->rank, status);
+            vp_run_give_up(run, VP_CAUSE_MEET, run->engine->rank, status);
             return n_taken;
         }
         if (arrived) {
@@ -160,7 +176,7 @@ static void look_for_death(vp_run_t *run)
 
     if (!run->broken && vp_engine_is_broken(run->engine, &peer)) {
         run->broken = true;
-        vp_run_note_wait(run, VP_CAUSE_WAIT, peer, VP_ERR_TRANSPORT);
+        vp_run_give_up(run, VP_CAUSE_WAIT, peer, VP_ERR_TRANSPORT);
     }
 }
 
@@ -230,7 +246,7 @@ void vp_run_collect(vp_run_t *run)
 {
     while (run->n_awaited > 0 && !run->alone) {
         if (vp_run_is_late(run, true)) {
-            vp_run_note_wait(run, VP_CAUSE_WAIT, run->engine->rank, VP_ERR_TIMEOUT);
+            vp_run_give_up(run, VP_CAUSE_WAIT, run->engine->rank, VP_ERR_TIMEOUT);
         } else {
             vp_run_advance(run);
         }
@@ -250,7 +266,7 @@ void vp_run_meet(vp_run_t *run)
         run->meets_rank = (rank + n - distance) % n;
         while (!met[round] && !run->alone) {
             if (vp_run_is_late(run, true)) {
-                vp_run_note_wait(run, VP_CAUSE_MEET, run->meets_rank, VP_ERR_TIMEOUT);
+                vp_run_give_up(run, VP_CAUSE_MEET, run->meets_rank, VP_ERR_TIMEOUT);
             } else {
                 vp_run_advance(run);
             }

@@ -456,7 +456,6 @@ static void body_lost_message(uint32_t rank, void *argument)
     vp_outcome_t outcome;
     vp_error_t error = {.text = ""};
     vp_status_t status;
-    char mine[32];
 
     cluster.options.timeout_ms = STALL_MS;
     start(&self, rank, &cluster, &traffic, &buffers);
@@ -471,10 +470,8 @@ static void body_lost_message(uint32_t rank, void *argument)
     RANKS_CHECK(status == VP_ERR_TRANSPORT || status == VP_ERR_TIMEOUT, "%s (%s)",
                 vp_status_text((int)status), error.text);
     RANKS_CHECK(strstr(error.text, "waited for ") != NULL, "\"%s\"", error.text);
-    /* Who waited in vain does not know what the other still writes. */
-    (void)snprintf(mine, sizeof(mine), "rank %u waited for ", rank);
-    RANKS_CHECK(strstr(error.text, mine) == NULL || lanes_fake.n_retired == 1,
-                "the lanes are still open");
+    /* One waited in vain; nobody knows whom that one, and those before, still write to. */
+    RANKS_CHECK(lanes_fake.n_retired == 1, "the lanes are still open");
     engine_rank_pass(&self, self.engine, &buffers, 0, "an earlier call failed");
     engine_rank_stop(&self);
 }

@@ -200,6 +200,7 @@ START_TEST(signals_keep_their_place)
         .kind = VP_SIGNAL_MEET,
         .number = 3,
         .round = 4,
+        .is_unsure = true,
         .trouble = {.cause = 5, .status = -6, .lane = 7, .rank = 8, .peer = UINT32_MAX}};
     uint8_t wire[VP_SIGNAL_BYTES + 1];
     vp_signal_t back;
@@ -209,8 +210,10 @@ START_TEST(signals_keep_their_place)
     ck_assert_uint_eq(wire[VP_SIGNAL_BYTES], GUARD);
     ck_assert_uint_eq(wire[4], VP_SIGNAL_MEET);
     ck_assert_uint_eq(wire[24], 7);
+    ck_assert_uint_eq(wire[VP_SIGNAL_BYTES - 4], 1);
     ck_assert_uint_eq(wire[VP_SIGNAL_BYTES - 1], 0);
     vp_signal_decode(wire, &back);
+    ck_assert(back.is_unsure);
     ck_assert_uint_eq(back.call, signal.call);
     ck_assert_uint_eq(back.kind, signal.kind);
     ck_assert_uint_eq(back.number, signal.number);
