@@ -108,7 +108,7 @@ static vp_status_t make_plan(run_t *run, const char *name, const vp_simulation_o
     const char *told = run->options->plan_links;
     uint64_t alpha_ns = options->execute.alpha_ns;
     vp_schedule_options_t schedule = {.alpha_ns = alpha_ns,
-                                      .sharing = VP_SHARING_AUTO,
+                                      .sharing = run->options->sharing,
                                       .links = told != NULL ? told : options->machine.links,
                                       .by_dependencies =
                                           options->execute.execution == VP_EXECUTION_DEPS};
@@ -385,8 +385,11 @@ out:
 
 static int run_command(int argc, char **argv)
 {
-    vp_simulate_options_t options = {
-        .links = "ideal", .execution = VP_EXECUTION_DEPS, .seed = 1, .format = VP_REPORT_TABLE};
+    vp_simulate_options_t options = {.links = "ideal",
+                                     .execution = VP_EXECUTION_DEPS,
+                                     .sharing = VP_SHARING_AUTO,
+                                     .seed = 1,
+                                     .format = VP_REPORT_TABLE};
     run_t run = {.options = &options};
     vp_error_t error = {VP_OK, ""};
     vp_status_t status;

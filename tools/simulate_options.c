@@ -48,6 +48,7 @@ static bool take_csv(const char *text, void *options)
 
 /* In the order of their enumeration. */
 static const char *const executions[] = {"barrier", "free", "deps", NULL};
+static const char *const sharings[] = {"off", "on", "auto", NULL};
 
 #define TEXT(field_) VP_FIELD(vp_simulate_options_t, field_), .kind = VP_OPTION_TEXT
 #define TIME(field_)                                                                               \
@@ -108,6 +109,14 @@ const vp_option_t vp_simulate_known_options[] = {
      .help = "plans: charge this for the exchange of counts",
      .unless_given = "0",
      TIME(exchange_ns)},
+    {.name = "port-sharing",
+     .value = "HOW",
+     .help = "plans: off (exclusive lanes), on (a pair may use two paths at once), or auto (also "
+             "concurrent lanes, whichever is fastest)",
+     .unless_given = "auto",
+     VP_FIELD(vp_simulate_options_t, sharing),
+     .kind = VP_OPTION_WORD,
+     .words = sharings},
     {.name = "plan-links",
      .value = "P",
      .help = "plans are made for this profile",

@@ -6,6 +6,7 @@
 #ifndef VP_TOOLS_SIMULATE_OPTIONS_H
 #define VP_TOOLS_SIMULATE_OPTIONS_H
 
+#include "scheduler/schedule.h"
 #include "sim/execute.h"
 #include "tools/options.h"
 #include "tools/simulate.h"
@@ -22,6 +23,7 @@ typedef struct vp_simulate_options {
     const char *fail;
     bool is_unaware; /* plans are made as if nothing had failed */
     vp_execution_t execution;
+    vp_sharing_t sharing;
     bool has_alpha;
     uint64_t alpha_ns;
     bool has_post;

@@ -129,6 +129,15 @@ else
     echo "FAILED: $aware ns knowing the links, $unaware ns not knowing them"
     n_failures=$((n_failures + 1))
 fi
+expect 0 simulate --topology r5080-bf3 --demand "$dir/d.csv" --algorithms auto --port-sharing off --csv
+n_checks=$((n_checks + 1))
+if grep -q '^auto,ideal,window,' "$dir/out" || ! grep -q '^auto,ideal,' "$dir/out"; then
+    echo "FAILED: lanes share links though they must not"
+    cat "$dir/out"
+    n_failures=$((n_failures + 1))
+else
+    echo "ok: --port-sharing off"
+fi
 expect 2 simulate --topology r5080-bf3 --demand "$dir/d.csv" --algorithms auto --plan-links nonsense
 expect 2 simulate --topology fig1-6 --demand "$dir/a.csv" --algorithms nccl --sweep 1M,,2M
 expect 2 simulate --topology fig1-6 --demand "$dir/a.csv" --algorithms nccl --sweep 0

@@ -106,6 +106,8 @@ class Exactness:
             demand,
             "--algorithms",
             "auto",
+            "--port-sharing",
+            "off",
             "--json",
         )
         planned = json.loads(plan)[0]["link_bytes"]

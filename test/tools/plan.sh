@@ -124,7 +124,8 @@ has out '"bound": "fluid"'
 concurrent=$(key time_ns)
 expect 0 --topology fig1-6 --demand "$data/fig1-6-zipf06.csv" --port-sharing auto --json
 [ "$(key time_ns)" -le "$concurrent" ] || fail "auto $(key time_ns) ns, concurrent $concurrent"
-expect 0 --topology fig1-6 --demand "$data/fig1-6-zipf06.csv" --port-sharing auto --links collapses
+expect 0 --topology fig1-6 --demand "$data/fig1-6-zipf06.csv" --port-sharing auto --links collapses \
+    --effort thorough
 has out "activations"
 expect 0 --topology fig1-6 --demand "$data/fig1-6-zipf06.csv" --scheduler concurrent
 has out "fluid bound"
