@@ -13,6 +13,9 @@
 #else
 #define STACK_BYTES ((size_t)512 << 10)
 #endif
+#ifdef __SANITIZE_THREAD__
+#include <sanitizer/tsan_interface.h>
+#endif
 
 struct vp_fiber {
     void (*function)(void *);
@@ -26,13 +29,21 @@ struct vp_fiber {
     size_t outside_bytes;
     void *fake_stack;
 #endif
+#ifdef __SANITIZE_THREAD__
+    void *watched_inside;
+    void *watched_outside;
+#endif
 };
 
-/* The sanitizer is told of every change of stacks. */
+/* The sanitizers are told of every change of stacks. */
 static void leave_outside(vp_fiber_t *fiber, void **fake_stack_p)
 {
-#ifdef __SANITIZE_ADDRESS__
+#if defined(__SANITIZE_ADDRESS__)
     __sanitizer_start_switch_fiber(fake_stack_p, fiber->memory, STACK_BYTES);
+#elif defined(__SANITIZE_THREAD__)
+    (void)fake_stack_p;
+    fiber->watched_outside = __tsan_get_current_fiber();
+    __tsan_switch_to_fiber(fiber->watched_inside, 0);
 #else
     (void)fiber;
     (void)fake_stack_p;
@@ -50,9 +61,11 @@ static void arrive_outside(void *fake_stack)
 
 static void leave_inside(vp_fiber_t *fiber)
 {
-#ifdef __SANITIZE_ADDRESS__
+#if defined(__SANITIZE_ADDRESS__)
     __sanitizer_start_switch_fiber(fiber->done ? NULL : &fiber->fake_stack, fiber->outside_bottom,
                                    fiber->outside_bytes);
+#elif defined(__SANITIZE_THREAD__)
+    __tsan_switch_to_fiber(fiber->watched_outside, 0);
 #else
     (void)fiber;
 #endif
@@ -63,6 +76,29 @@ static void arrive_inside(vp_fiber_t *fiber)
 #ifdef __SANITIZE_ADDRESS__
     __sanitizer_finish_switch_fiber(fiber->fake_stack, &fiber->outside_bottom,
                                     &fiber->outside_bytes);
+#else
+    (void)fiber;
+#endif
+}
+
+/* False: there is no memory for it. */
+static bool watch(vp_fiber_t *fiber)
+{
+#ifdef __SANITIZE_THREAD__
+    fiber->watched_inside = __tsan_create_fiber(0);
+    return NULL != fiber->watched_inside;
+#else
+    (void)fiber;
+    return true;
+#endif
+}
+
+static void unwatch(vp_fiber_t *fiber)
+{
+#ifdef __SANITIZE_THREAD__
+    if (NULL != fiber->watched_inside) {
+        __tsan_destroy_fiber(fiber->watched_inside);
+    }
 #else
     (void)fiber;
 #endif
@@ -119,7 +155,7 @@ vp_fiber_t *vp_fiber_create(void (*function)(void *argument), void *argument)
     fiber->function = function;
     fiber->argument = argument;
     fiber->memory = make_stack();
-    if (NULL == fiber->memory || !make_context(fiber)) {
+    if (NULL == fiber->memory || !make_context(fiber) || !watch(fiber)) {
         vp_fiber_destroy(fiber);
         return NULL;
     }
@@ -148,6 +184,7 @@ void vp_fiber_destroy(vp_fiber_t *fiber)
     if (NULL == fiber) {
         return;
     }
+    unwatch(fiber);
     if (NULL != fiber->memory) {
         (void)munmap(fiber->memory, STACK_BYTES);
     }

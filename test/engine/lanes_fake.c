@@ -41,7 +41,7 @@ struct vp_operation {
     unsigned n_polls;
 };
 
-lanes_fake_state_t lanes_fake;
+_Thread_local lanes_fake_state_t lanes_fake;
 
 static vp_status_t refuse(vp_error_t *error, const char *what)
 {

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Of this process; 0: never. Counted from 1. */
+/* 0: never. Counted from 1. */
 typedef struct lanes_fake_knobs {
     unsigned refuse_put;    /* this put fails when it is started */
     unsigned break_put;     /* this put fails when it is tested */
@@ -38,6 +38,7 @@ typedef struct lanes_fake_state {
     int running;
 } lanes_fake_state_t;
 
-extern lanes_fake_state_t lanes_fake;
+/* Of a rank, which is a process or a thread. */
+extern _Thread_local lanes_fake_state_t lanes_fake;
 
 #endif

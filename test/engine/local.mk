@@ -14,7 +14,9 @@ engine_tests = \
 	test/engine/test_engine_learn \
 	test/engine/test_engine_kills_fake \
 	test/engine/test_engine_threads \
+	test/engine/test_engine_together \
 	test/engine/test_engine_trace \
+	test/engine/test_fiber \
 	test/engine/test_lanes \
 	test/engine/test_place \
 	test/engine/test_record \
@@ -70,6 +72,16 @@ test_engine_test_engine_faults_SOURCES = test/engine/test_engine_faults.c $(engi
 	$(engine_test_rotations) $(engine_test_lanes)
 test_engine_test_engine_faults_CPPFLAGS = $(engine_test_cppflags)
 test_engine_test_engine_faults_LDADD = $(engine_test_ldadd) $(CHECK_LIBS)
+
+test_engine_test_engine_together_SOURCES = test/engine/test_engine_together.c \
+	$(engine_test_helpers) $(engine_test_rotations) $(engine_test_lanes)
+test_engine_test_engine_together_CPPFLAGS = $(engine_test_cppflags)
+test_engine_test_engine_together_LDADD = $(engine_test_ldadd) $(CHECK_LIBS)
+
+# The component's fibers know nothing of Open MPI.
+test_engine_test_fiber_SOURCES = test/engine/test_fiber.c mca/fiber.c mca/fiber.h
+test_engine_test_fiber_CPPFLAGS = $(engine_test_cppflags)
+test_engine_test_fiber_LDADD = $(CHECK_LIBS)
 
 test_engine_test_engine_exchange_SOURCES = test/engine/test_engine_exchange.c \
 	$(engine_test_helpers) $(engine_test_rotations) $(engine_test_lanes)

@@ -2,6 +2,7 @@
 #include "ranks.h"
 
 #include <check.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -33,7 +34,7 @@ struct ranks_comm {
 
 /* Of the running rank; the parent reads what the first failing one wrote. */
 static char (*messages)[MESSAGE_BYTES];
-static uint32_t own_rank;
+static _Thread_local uint32_t own_rank;
 static bool leaks_expected;
 
 void *ranks_share(size_t n_bytes)
@@ -209,13 +210,17 @@ vp_surroundings_t ranks_surroundings(ranks_member_t *member)
 
 void ranks_fail(const char *file, int line, const char *format, ...)
 {
-    char *message = messages[own_rank];
+    char text[MESSAGE_BYTES];
+    char *message = messages != NULL ? messages[own_rank] : text;
     int length = snprintf(message, MESSAGE_BYTES, "rank %u, %s:%d: ", own_rank, file, line);
     va_list arguments;
 
     va_start(arguments, format);
     (void)vsnprintf(message + length, MESSAGE_BYTES - (size_t)length, format, arguments);
     va_end(arguments);
+    if (message == text) {
+        (void)fprintf(stderr, "%s\n", text); /* a thread: nobody reads messages */
+    }
     _exit(1);
 }
 
@@ -311,6 +316,38 @@ void ranks_run(uint32_t n_ranks, void (*body)(uint32_t rank, void *argument), vo
     ck_assert_msg(n_good == n_ranks, "a rank was ended by signal %d (%s)", first_signal,
                   first_signal == SIGALRM ? "it hung" : "it crashed");
     ranks_unshare(messages, RANKS_MAX * sizeof(*messages));
+}
+
+typedef struct rank_thread {
+    pthread_t thread;
+    uint32_t rank;
+    void (*body)(uint32_t rank, void *argument);
+    void *argument;
+} rank_thread_t;
+
+static void *run_thread(void *argument)
+{
+    rank_thread_t *self = argument;
+
+    own_rank = self->rank;
+    self->body(self->rank, self->argument);
+    return NULL;
+}
+
+void ranks_run_threads(uint32_t n_ranks, void (*body)(uint32_t rank, void *argument),
+                       void *argument)
+{
+    rank_thread_t threads[RANKS_MAX];
+    uint32_t rank;
+
+    for (rank = 0; rank < n_ranks; rank++) {
+        threads[rank] = (rank_thread_t){.rank = rank, .body = body, .argument = argument};
+        ck_assert_int_eq(pthread_create(&threads[rank].thread, NULL, run_thread, &threads[rank]),
+                         0);
+    }
+    for (rank = 0; rank < n_ranks; rank++) {
+        ck_assert_int_eq(pthread_join(threads[rank].thread, NULL), 0);
+    }
 }
 
 void ranks_run_killing(uint32_t n_ranks, void (*body)(uint32_t rank, void *argument),
