@@ -6,6 +6,11 @@ bench_programs = \
 if VP_WITH_COMPONENT
 bench_programs += test/bench/bench_idle test/bench/bench_repeated
 endif
+if VP_WITH_CHECK
+if VP_WITH_UCX
+bench_programs += test/bench/bench_exchange
+endif
+endif
 EXTRA_PROGRAMS += $(bench_programs)
 CLEANFILES += $(bench_programs)
 
@@ -40,12 +45,18 @@ test_bench_bench_forms_SOURCES = test/bench/bench_forms.c \
 test_bench_bench_forms_CPPFLAGS = $(bench_cppflags)
 test_bench_bench_forms_LDADD = sim/libvp_sim.la $(bench_libraries)
 
-.PHONY: bench-idle bench-paced bench-planning bench-quality bench-repeated
+test_bench_bench_exchange_SOURCES = test/bench/bench_exchange.c $(engine_test_meter)
+test_bench_bench_exchange_CPPFLAGS = $(engine_test_cppflags)
+test_bench_bench_exchange_LDADD = $(engine_test_ldadd) $(CHECK_LIBS)
+
+.PHONY: bench-exchange bench-idle bench-paced bench-planning bench-quality bench-repeated
 bench-paced: all
 	$(MAKE) $(AM_MAKEFLAGS) test/cuda_emu/libcuda.la test/cuda_emu/libnvidia-ml.la \
 		test/cuda_emu/libcudart.la test/cuda_emu/describe
 	$(TESTBED_ENVIRONMENT) $(srcdir)/test/bench/paced.sh
 	VP_PACED_P2P=0 $(TESTBED_ENVIRONMENT) $(srcdir)/test/bench/paced.sh
+bench-exchange: test/bench/bench_exchange
+	test/bench/bench_exchange
 bench-idle: all test/bench/bench_idle
 	$(TESTBED_ENVIRONMENT) $(srcdir)/test/bench/idle.sh
 bench-repeated: all test/bench/bench_repeated

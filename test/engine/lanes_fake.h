@@ -20,6 +20,7 @@ typedef struct lanes_fake_knobs {
     unsigned refuse_connect;
     bool lose_windows; /* all windows are gone with their endpoints */
     unsigned refuse_region;
+    bool dry;            /* nothing is copied: addresses may be of no memory */
     unsigned generation; /* part of the keys: memory came back at the same address */
 } lanes_fake_knobs_t;
 

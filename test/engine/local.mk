@@ -16,6 +16,7 @@ engine_tests = \
 	test/engine/test_engine_threads \
 	test/engine/test_engine_together \
 	test/engine/test_engine_trace \
+	test/engine/test_engine_wire \
 	test/engine/test_fiber \
 	test/engine/test_lanes \
 	test/engine/test_place \
@@ -77,6 +78,18 @@ test_engine_test_engine_together_SOURCES = test/engine/test_engine_together.c \
 	$(engine_test_helpers) $(engine_test_rotations) $(engine_test_lanes)
 test_engine_test_engine_together_CPPFLAGS = $(engine_test_cppflags)
 test_engine_test_engine_together_LDADD = $(engine_test_ldadd) $(CHECK_LIBS)
+
+# Ranks as threads on a network that counts; also what make bench-exchange runs.
+engine_test_meter = \
+	test/engine/meter.c test/engine/meter.h \
+	test/engine/node_model.c test/engine/node_model.h \
+	test/engine/ranks.c test/engine/ranks.h \
+	test/engine/small_model.c test/engine/small_model.h \
+	test/engine/wire.c test/engine/wire.h \
+	$(engine_test_rotations) test/engine/planner.h $(engine_test_lanes)
+test_engine_test_engine_wire_SOURCES = test/engine/test_engine_wire.c $(engine_test_meter)
+test_engine_test_engine_wire_CPPFLAGS = $(engine_test_cppflags)
+test_engine_test_engine_wire_LDADD = $(engine_test_ldadd) $(CHECK_LIBS)
 
 # The component's fibers know nothing of Open MPI.
 test_engine_test_fiber_SOURCES = test/engine/test_fiber.c mca/fiber.c mca/fiber.h

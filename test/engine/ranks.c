@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -337,17 +338,18 @@ static void *run_thread(void *argument)
 void ranks_run_threads(uint32_t n_ranks, void (*body)(uint32_t rank, void *argument),
                        void *argument)
 {
-    rank_thread_t threads[RANKS_MAX];
+    rank_thread_t *threads = calloc(n_ranks, sizeof(*threads));
     uint32_t rank;
 
+    RANKS_CHECK(threads != NULL, "no memory");
     for (rank = 0; rank < n_ranks; rank++) {
         threads[rank] = (rank_thread_t){.rank = rank, .body = body, .argument = argument};
-        ck_assert_int_eq(pthread_create(&threads[rank].thread, NULL, run_thread, &threads[rank]),
-                         0);
+        RANKS_EQUAL(pthread_create(&threads[rank].thread, NULL, run_thread, &threads[rank]), 0);
     }
     for (rank = 0; rank < n_ranks; rank++) {
-        ck_assert_int_eq(pthread_join(threads[rank].thread, NULL), 0);
+        RANKS_EQUAL(pthread_join(threads[rank].thread, NULL), 0);
     }
+    free(threads);
 }
 
 void ranks_run_killing(uint32_t n_ranks, void (*body)(uint32_t rank, void *argument),

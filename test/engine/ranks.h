@@ -64,7 +64,8 @@ void ranks_barrier(ranks_member_t *member);
 /* Runs body on n_ranks processes and waits; fails the test when one of them failed. */
 void ranks_run(uint32_t n_ranks, void (*body)(uint32_t rank, void *argument), void *argument);
 
-/* The same on threads of this process; what fails ends it and says so on stderr. */
+/* The same on threads of this process, as many as one likes; what fails ends it and says so on
+ * stderr. */
 void ranks_run_threads(uint32_t n_ranks, void (*body)(uint32_t rank, void *argument),
                        void *argument);
 
