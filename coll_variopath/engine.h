@@ -54,6 +54,14 @@ typedef enum vp_learn {
 
 enum { VP_MAX_CACHED_PLANS = 32 }; /* a bit each in a record */
 
+/* Counts by way of one leader on each node. Travels, so values stay; the least of all ranks holds.
+ */
+typedef enum vp_leaders_use {
+    VP_LEADERS_OFF,
+    VP_LEADERS_AUTO, /* where it is predicted to be faster */
+    VP_LEADERS_ON    /* wherever there are several nodes, and one of several ranks */
+} vp_leaders_use_t;
+
 typedef struct vp_engine_options {
     bool carry_host; /* carry host buffers; false on any rank: all calls are passed on */
     vp_sync_t sync;
@@ -64,6 +72,7 @@ typedef struct vp_engine_options {
     const char *links;     /* contention profile; NULL or "": the one with the name of the
                               topology's rates, where it has such. Borrowed */
     vp_learn_t learn;
+    vp_leaders_use_t leaders;
     uint64_t alpha_ns;         /* 0: the topology's */
     uint32_t min_gain_percent; /* pass on when the pairwise exchange is predicted to be
                                   less than this much slower than the plan; 0: always carry */

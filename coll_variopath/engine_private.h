@@ -14,6 +14,7 @@
 #include "base/buf.h"
 #include "base/pool.h"
 #include "coll_variopath/engine.h"
+#include "coll_variopath/leaders.h"
 #include "coll_variopath/learn.h"
 #include "coll_variopath/record.h"
 #include "scheduler/schedule.h"
@@ -119,6 +120,8 @@ struct vp_engine {
     vp_loss_t *losses; /* found here, not settled yet */
     size_t n_losses;
     size_t loss_capacity;
+    vp_leaders_t *leaders; /* NULL: none here */
+    uint32_t use_leaders;  /* vp_leaders_use_t, the same on all ranks */
     uint8_t *send_wire;    /* one contribution */
     uint8_t *receive_wire; /* [n_ranks] of them */
 
@@ -155,9 +158,10 @@ typedef struct vp_work {
     uint8_t *keys;     /* [n_ranks + 1][keys_stride], the own ones last */
     size_t keys_stride;
 
-    vp_program_t *program; /* NULL: no bytes between ranks, or not carried */
-    bool is_cached;        /* it is the cache's */
-    vp_lane_time_t *times; /* [n_lanes of the plan], NULL without trace */
+    vp_status_t rows_status; /* not VP_OK: this rank does not know the demand */
+    vp_program_t *program;   /* NULL: no bytes between ranks, or not carried */
+    bool is_cached;          /* it is the cache's */
+    vp_lane_time_t *times;   /* [n_lanes of the plan], NULL without trace */
     uint64_t planning_ns;
     uint64_t sent_bytes;
     uint64_t kind_bytes[VP_N_PATH_KINDS];

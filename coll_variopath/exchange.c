@@ -184,8 +184,33 @@ static vp_status_t exchange_openings(vp_engine_t *engine, vp_work_t *work, summa
     return vp_verdict_obstacles(engine, engine->obstacles, work, error);
 }
 
+/* The same answer on all ranks. */
+static bool go_by_leaders(const vp_engine_t *engine, size_t n_bytes)
+{
+    return engine->use_leaders == VP_LEADERS_ON ||
+           (engine->use_leaders == VP_LEADERS_AUTO &&
+            vp_leaders_pay(engine->leaders, engine->model, n_bytes));
+}
+
+/*
+ * Own row into everyone's receive_wire. Where a rank of a leader's allgather misses rows, its
+ * pair records say so to all; in the collective below nobody can be told.
+ */
+static vp_status_t gather_rows(vp_engine_t *engine, vp_work_t *work, uint32_t stride,
+                               vp_error_t *error)
+{
+    if (!go_by_leaders(engine, stride)) {
+        return vp_engine_allgather(engine, engine->send_wire, engine->receive_wire, stride, error);
+    }
+    vp_log(engine->options.log, VP_LOG_DEBUG, "counts go by way of the nodes' leaders");
+    work->rows_status = vp_leaders_allgather(engine->leaders, &engine->around, engine->send_wire,
+                                             engine->receive_wire, stride);
+    return VP_OK;
+}
+
 /* Rows of all ranks, into the demand. */
-static vp_status_t exchange_rows(vp_engine_t *engine, uint32_t stride, vp_error_t *error)
+static vp_status_t exchange_rows(vp_engine_t *engine, vp_work_t *work, uint32_t stride,
+                                 vp_error_t *error)
 {
     uint32_t rank, peer, n = engine->n_ranks;
     vp_status_t status;
@@ -193,8 +218,8 @@ static vp_status_t exchange_rows(vp_engine_t *engine, uint32_t stride, vp_error_
     vp_dump_step(engine->options.dump, &engine->dump, VP_STEP_COUNTS);
     memset(engine->send_wire, 0, stride);
     vp_row_encode(engine->row, n, engine->send_wire);
-    status = vp_engine_allgather(engine, engine->send_wire, engine->receive_wire, stride, error);
-    for (rank = 0; status == VP_OK && rank < n; rank++) {
+    status = gather_rows(engine, work, stride, error);
+    for (rank = 0; status == VP_OK && work->rows_status == VP_OK && rank < n; rank++) {
         uint64_t *demand = engine->demand + (size_t)engine->place[rank] * n;
 
         if (!vp_row_decode(engine->receive_wire + (size_t)rank * stride,
@@ -217,6 +242,10 @@ static vp_status_t prepare(vp_engine_t *engine, vp_work_t *work, vp_error_t *err
     uint64_t start_ns = vp_clock_ns();
     vp_status_t status = VP_OK;
 
+    if (work->rows_status != VP_OK) {
+        return vp_error_set(error, work->rows_status,
+                            "counts got lost on the way over the nodes' leaders");
+    }
     if (work->program == NULL) {
         status = vp_verdict_plan(engine, work, error);
         work->planning_ns = vp_clock_ns() - start_ns;
@@ -290,6 +319,18 @@ static void judge_preparations(const vp_engine_t *engine, vp_work_t *work, const
     }
 }
 
+/* A way that lost counts is not gone again, by any rank. */
+static void judge_leaders(vp_engine_t *engine)
+{
+    uint32_t rank;
+
+    for (rank = 0; rank < engine->n_ranks; rank++) {
+        if (engine->pairs[rank].status == VP_ERR_TRANSPORT) {
+            engine->use_leaders = VP_LEADERS_OFF;
+        }
+    }
+}
+
 /* Step 3: plan, addresses, keys. Up to its end the call can be passed on. */
 static vp_status_t exchange_details(vp_engine_t *engine, vp_work_t *work, vp_error_t *error)
 {
@@ -304,6 +345,7 @@ static vp_status_t exchange_details(vp_engine_t *engine, vp_work_t *work, vp_err
         vp_log(engine->options.log, VP_LOG_CALL, "%s", detail.text);
     }
     judge_preparations(engine, work, detail.text);
+    judge_leaders(engine);
     if (work->outcome.verdict == VP_CARRIED && !work->is_cached) {
         vp_cache_keep(engine, work);
     }
@@ -348,6 +390,6 @@ vp_status_t vp_exchange(vp_engine_t *engine, vp_work_t *work, vp_error_t *error)
         }
         return exchange_details(engine, work, error);
     }
-    status = exchange_rows(engine, summary.longest_row, error);
+    status = exchange_rows(engine, work, summary.longest_row, error);
     return status == VP_OK ? exchange_details(engine, work, error) : status;
 }

@@ -23,6 +23,7 @@ coll_variopath_libvp_engine_la_SOURCES = \
 	coll_variopath/lanes_private.h \
 	coll_variopath/lanes_stage.h \
 	coll_variopath/learn.c coll_variopath/learn.h \
+	coll_variopath/leaders.c coll_variopath/leaders.h \
 	coll_variopath/losses.c \
 	coll_variopath/place.c \
 	coll_variopath/program.c \

@@ -54,7 +54,8 @@ void vp_facts_encode(const vp_facts_t *facts, uint8_t *wire)
     wire = put_integer(wire, facts->devices, 4);
     wire = put_integer(wire, facts->carry_devices, 4);
     wire = put_integer(wire, facts->min_bytes, 8);
-    (void)put_integer(wire, facts->cache_plans, 4);
+    wire = put_integer(wire, facts->cache_plans, 4);
+    (void)put_integer(wire, facts->leaders, 4);
 }
 
 void vp_facts_decode(const uint8_t *wire, vp_facts_t *facts)
@@ -75,6 +76,7 @@ void vp_facts_decode(const uint8_t *wire, vp_facts_t *facts)
     facts->carry_devices = get_u32(&wire);
     facts->min_bytes = get_u64(&wire);
     facts->cache_plans = get_u32(&wire);
+    facts->leaders = get_u32(&wire);
 }
 
 void vp_opening_encode(const vp_opening_t *opening, uint8_t *wire)

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { VP_PROTOCOL_VERSION = 3 };
+enum { VP_PROTOCOL_VERSION = 4 };
 
 /* Sizes on the wire. The one of facts stays for all versions, so that versions can be compared. */
 enum {
@@ -52,6 +52,7 @@ typedef struct vp_facts {
     uint32_t carry_devices; /* all lanes move device memory */
     uint64_t min_bytes;
     uint32_t cache_plans;
+    uint32_t leaders; /* vp_leaders_use_t: what this rank can and wants */
 } vp_facts_t;
 
 /* One call as one rank sees it, before anything is known of the others. */

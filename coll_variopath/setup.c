@@ -81,6 +81,27 @@ static bool make_links(vp_engine_t *engine)
     return true;
 }
 
+/* Without memory for it this rank tells the others that it cannot; all do without then. */
+static void make_leaders(vp_engine_t *engine)
+{
+    const vp_model_t *model = engine->model;
+    uint32_t *node, rank;
+
+    if (engine->options.leaders == VP_LEADERS_OFF || engine->around.swap == NULL ||
+        model->n_nodes < 2) {
+        return;
+    }
+    node = vp_array_new(engine->n_ranks, sizeof(*node));
+    for (rank = 0; node != NULL && rank < engine->n_ranks; rank++) {
+        node[rank] = model->groups[model->rank_group[engine->place[rank]]].node;
+    }
+    if (node != NULL) {
+        engine->leaders = vp_leaders_create(node, model->n_nodes, engine->rank, engine->n_ranks,
+                                            largest_record(engine->n_ranks));
+    }
+    free(node);
+}
+
 /* Everything that calls need; a rank that cannot have it says so in its facts. */
 static bool make_arrays(vp_engine_t *engine)
 {
@@ -95,6 +116,7 @@ static bool make_arrays(vp_engine_t *engine)
     engine->reports = vp_array_new(n, sizeof(*engine->reports));
     engine->checked = vp_array_new(n, sizeof(*engine->checked));
     vp_rates_start(&engine->rates, engine->model);
+    make_leaders(engine);
     return engine->checked != NULL && engine->openings != NULL && engine->row != NULL &&
            engine->demand != NULL && engine->pool != NULL && engine->pairs != NULL &&
            engine->told != NULL && engine->reports != NULL && make_links(engine);
@@ -104,6 +126,7 @@ void vp_engine_setup_undo(vp_engine_t *engine)
 {
     vp_windows_close_all(engine);
     vp_regions_clear(engine);
+    vp_leaders_destroy(engine->leaders);
     vp_cache_clear(engine);
     free(engine->link_begin);
     free(engine->links);
@@ -174,6 +197,7 @@ static vp_facts_t own_facts(const vp_engine_t *engine, bool able, size_t address
         .carry_devices = able && vp_lanes_carry_device(engine->lanes),
         .min_bytes = options->min_bytes,
         .cache_plans = options->cache_plans,
+        .leaders = engine->leaders != NULL ? options->leaders : VP_LEADERS_OFF,
     };
 
     return facts;
@@ -274,6 +298,9 @@ static vp_status_t exchange_facts(vp_engine_t *engine, const vp_facts_t *mine, u
         vp_facts_decode(engine->receive_wire + (size_t)rank * VP_FACTS_BYTES, &facts);
         compare_facts(engine, &first, &facts, rank);
         largest = facts.address_bytes > largest ? facts.address_bytes : largest;
+        if (rank == 0 || facts.leaders < engine->use_leaders) {
+            engine->use_leaders = facts.leaders;
+        }
         engine->devices = engine->devices || facts.devices != 0;
         engine->carry_devices = (rank == 0 || engine->carry_devices) && facts.carry_devices != 0;
     }

@@ -16,6 +16,7 @@
 #include "base/status.h"
 
 enum { VP_MESSAGE_BYTES = 40 };
+#define VP_NOBODY UINT32_MAX /* in place of a rank */
 
 typedef struct vp_surroundings {
     void *context;
@@ -29,6 +30,14 @@ typedef struct vp_surroundings {
      */
     vp_status_t (*allgather)(void *context, const void *send, void *receive, size_t n_bytes);
     vp_status_t (*alltoall)(void *context, const void *send, void *receive, size_t n_bytes);
+    /*
+     * n_sent bytes to a rank and n_received, known to both, from a rank; either may be
+     * VP_NOBODY. Both at once, waiting as the collectives do, in the order of calls between
+     * two ranks. VP_ERR_TRANSPORT: what was to be received is undefined, and the layer below
+     * may use both memories until the process ends. NULL: the host has no such thing.
+     */
+    vp_status_t (*swap)(void *context, const void *send, size_t n_sent, uint32_t to, void *receive,
+                        size_t n_received, uint32_t from);
     /*
      * Messages of VP_MESSAGE_BYTES between two ranks, outside the collectives and
      * apart from all other traffic. send copies, does not wait for the receiver, and

@@ -44,6 +44,17 @@ static vp_status_t below_alltoall(void *context, const void *send, void *receive
                : VP_ERR_TRANSPORT;
 }
 
+/* Blocking calls have a tag of their own; what a failure leaves there meets nothing else. */
+static vp_status_t below_swap(void *context, const void *send, size_t n_sent, uint32_t to,
+                              void *receive, size_t n_received, uint32_t from)
+{
+    const vp_strand_t *strand = context;
+    vp_rounds_t rounds = {.comm = strand->module->comm, .tag = VP_SWAP_TAG};
+
+    return vp_rounds_swap(NULL == strand->rounds ? &rounds : strand->rounds, send, n_sent, to,
+                          receive, n_received, from);
+}
+
 static void below_progress(void *context)
 {
     const vp_strand_t *strand = context;
@@ -119,6 +130,7 @@ void vp_below_fill(vp_strand_t *strand, vp_surroundings_t *surroundings)
         .n_ranks = (uint32_t)ompi_comm_size(comm),
         .allgather = below_allgather,
         .alltoall = below_alltoall,
+        .swap = below_swap,
         .send = vp_messages_send,
         .receive = vp_messages_receive,
         .abandon = vp_messages_abandon,

@@ -63,6 +63,7 @@ typedef struct vp_params {
     char *links;
     char *sync;
     char *learn;
+    char *leaders;
     unsigned long long alpha_ns;
     unsigned int min_gain_percent;
     unsigned long long pack_max_bytes;
@@ -120,7 +121,7 @@ typedef struct vp_packed {
  * start again. This one is below all of them, still among what fault tolerance takes for a
  * collective's, and -2 in its last 24 bits, which is all that pml/ucx keeps and nobody's own.
  */
-enum { VP_MESSAGE_TAG = -(127 << 24) - 2 };
+enum { VP_MESSAGE_TAG = -(127 << 24) - 2, VP_SWAP_TAG = VP_MESSAGE_TAG - 1 }; /* likewise */
 
 /* Messages between the ranks of a strand. */
 typedef struct vp_outgoing vp_outgoing_t;
@@ -175,6 +176,7 @@ const char *vp_params_refusal(const vp_params_t *params, const char **value_p,
                               const char **known_p);
 bool vp_params_overrides(const vp_params_t *params, const char *collective);
 bool vp_params_sharing(const vp_params_t *params, vp_sharing_t *sharing_p);
+bool vp_params_leaders(const vp_params_t *params, vp_leaders_use_t *leaders_p);
 bool vp_params_learn(const vp_params_t *params, vp_learn_t *learn_p);
 bool vp_params_sync(const vp_params_t *params, vp_sync_t *sync_p);
 int vp_counters_register(vp_component_t *component);

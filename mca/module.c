@@ -392,6 +392,7 @@ static vp_status_t create_engine(vp_strand_t *strand, const void *buffer, vp_pci
 
     (void)vp_params_sharing(params, &options.sharing);
     (void)vp_params_learn(params, &options.learn);
+    (void)vp_params_leaders(params, &options.leaders);
     (void)vp_params_sync(params, &options.sync); /* known: the communicator would not be served */
     identify_peers(module, topology_rank, peer_key);
     vp_below_fill(strand, &surroundings);

@@ -33,6 +33,7 @@ static void set_defaults(vp_params_t *params)
         .links = "",
         .sync = "auto",
         .learn = "advise",
+        .leaders = "auto",
         .pack_max_bytes = 1ULL << 30,
         .trace = "",
         .trace_format = "lines",
@@ -146,6 +147,10 @@ static int register_tuner_level(vp_component_t *component)
              "coll_variopath_verbose 1 a line says which is off by more than a quarter; on: from "
              "the 4th call on, at powers of two and every 64 calls, all ranks agree on "
              "corrections, which their plans use from then on (default: advise)");
+    REGISTER("leaders", STRING, 6, leaders,
+             "How counts that are new come from node to node: on: each node's first rank exchanges "
+             "for it; off: by the allgather below; auto: on, where that is predicted to be faster. "
+             "What any rank is told to leave is left (default: auto)");
     REGISTER("overlap", UNSIGNED_INT, 6, overlap_percent,
              "With deps, how long before its end a lane lets the next one start, in percent of "
              "an activation's overhead (default: 400)");
@@ -262,6 +267,23 @@ bool vp_params_sharing(const vp_params_t *params, vp_sharing_t *sharing_p)
     return false;
 }
 
+bool vp_params_leaders(const vp_params_t *params, vp_leaders_use_t *leaders_p)
+{
+    static const struct {
+        const char *name;
+        vp_leaders_use_t leaders;
+    } known[] = {{"auto", VP_LEADERS_AUTO}, {"off", VP_LEADERS_OFF}, {"on", VP_LEADERS_ON}};
+    size_t i;
+
+    for (i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+        if (0 == strcmp(params->leaders, known[i].name)) {
+            *leaders_p = known[i].leaders;
+            return true;
+        }
+    }
+    return false;
+}
+
 bool vp_params_learn(const vp_params_t *params, vp_learn_t *learn_p)
 {
     static const struct {
@@ -304,6 +326,7 @@ const char *vp_params_refusal(const vp_params_t *params, const char **value_p, c
     vp_sharing_t sharing;
     vp_sync_t sync;
     vp_learn_t learn;
+    vp_leaders_use_t leaders;
 
     if (NULL == vp_schedule_find(params->scheduler)) {
         *value_p = params->scheduler;
@@ -329,6 +352,11 @@ const char *vp_params_refusal(const vp_params_t *params, const char **value_p, c
         *value_p = params->sync;
         *known_p = "auto, deps, barrier, free";
         return "coll_variopath_sync";
+    }
+    if (!vp_params_leaders(params, &leaders)) {
+        *value_p = params->leaders;
+        *known_p = "auto, off, on";
+        return "coll_variopath_leaders";
     }
     if (!vp_params_learn(params, &learn)) {
         *value_p = params->learn;

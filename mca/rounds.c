@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coll_variopath/surroundings.h"
 #include "mca/component.h"
 
 /* A failure that anybody may have left the exchange for is one too: nothing more may come. */
@@ -47,7 +48,11 @@ static int finish(vp_rounds_t *rounds, ompi_request_t **requests, int n_requests
     rounds->waiting = requests;
     rounds->n_waiting = n_requests;
     while (!vp_rounds_ready(rounds)) {
-        vp_fiber_pause(rounds->fiber);
+        if (NULL == rounds->fiber) {
+            opal_progress();
+        } else {
+            vp_fiber_pause(rounds->fiber);
+        }
     }
     rounds->waiting = NULL;
     rounds->n_waiting = 0;
@@ -72,41 +77,46 @@ static int post_send(const vp_rounds_t *rounds, const void *buffer, size_t count
                               rounds->comm, request_p));
 }
 
-/* One message to a rank and one from another, both of known size. */
-static int swap(vp_rounds_t *rounds, const void *send, size_t n_sent, int to, void *receive,
-                size_t n_received, int from)
+vp_status_t vp_rounds_swap(vp_rounds_t *rounds, const void *send, size_t n_sent, uint32_t to,
+                           void *receive, size_t n_received, uint32_t from)
 {
     ompi_request_t *requests[2];
-    int code = post_receive(rounds, receive, n_received, MPI_BYTE, from, &requests[0]);
+    int n_requests = 0, code = OMPI_SUCCESS, ended;
 
-    if (OMPI_SUCCESS != code) {
-        return code;
+    if (VP_NOBODY != from) {
+        code = post_receive(rounds, receive, n_received, MPI_BYTE, (int)from, &requests[0]);
+        n_requests += OMPI_SUCCESS == code;
     }
-    code = post_send(rounds, send, n_sent, MPI_BYTE, to, &requests[1]);
-    if (OMPI_SUCCESS != code) {
-        (void)ompi_request_cancel(requests[0]);
-        (void)finish(rounds, requests, 1);
-        return code;
+    if (VP_NOBODY != to && OMPI_SUCCESS == code) {
+        code = post_send(rounds, send, n_sent, MPI_BYTE, (int)to, &requests[n_requests]);
+        if (OMPI_SUCCESS == code) {
+            n_requests++;
+        } else if (0 < n_requests) {
+            (void)ompi_request_cancel(requests[0]);
+        }
     }
-    return finish(rounds, requests, 2);
+    ended = finish(rounds, requests, n_requests);
+    return OMPI_SUCCESS == code && OMPI_SUCCESS == ended ? VP_OK : VP_ERR_TRANSPORT;
 }
 
 /*
  * Bruck's algorithm: in round k what is known of 2^k ranks goes 2^k ranks down.
  * Rank's own part is first in `known`, its successors' follow.
  */
-static int gather_known(vp_rounds_t *rounds, char *known, size_t n_bytes, int rank, int n_ranks)
+static vp_status_t gather_known(vp_rounds_t *rounds, char *known, size_t n_bytes, uint32_t rank,
+                                uint32_t n_ranks)
 {
-    int distance, code = OMPI_SUCCESS;
+    vp_status_t status = VP_OK;
+    uint32_t distance;
 
-    for (distance = 1; distance < n_ranks && OMPI_SUCCESS == code; distance *= 2) {
-        int n_parts = distance < n_ranks - distance ? distance : n_ranks - distance;
+    for (distance = 1; distance < n_ranks && VP_OK == status; distance *= 2) {
+        uint32_t n_parts = distance < n_ranks - distance ? distance : n_ranks - distance;
 
-        code = swap(rounds, known, (size_t)n_parts * n_bytes, (rank - distance + n_ranks) % n_ranks,
-                    known + (size_t)distance * n_bytes, (size_t)n_parts * n_bytes,
-                    (rank + distance) % n_ranks);
+        status = vp_rounds_swap(rounds, known, n_parts * n_bytes,
+                                (rank + n_ranks - distance) % n_ranks, known + distance * n_bytes,
+                                n_parts * n_bytes, (rank + distance) % n_ranks);
     }
-    return code;
+    return status;
 }
 
 vp_status_t vp_rounds_allgather(vp_rounds_t *rounds, const void *send, void *receive,
@@ -115,15 +125,15 @@ vp_status_t vp_rounds_allgather(vp_rounds_t *rounds, const void *send, void *rec
     int rank = ompi_comm_rank(rounds->comm), n_ranks = ompi_comm_size(rounds->comm);
     char *known = malloc((size_t)n_ranks * n_bytes + 1);
     size_t n_last = (size_t)(n_ranks - rank) * n_bytes; /* of this rank to the last one */
-    int code;
+    vp_status_t status;
 
     if (NULL == known) {
         return VP_ERR_NO_MEMORY;
     }
     memcpy(known, send, n_bytes);
-    code = gather_known(rounds, known, n_bytes, rank, n_ranks);
-    if (OMPI_SUCCESS != code) {
-        return VP_ERR_TRANSPORT; /* a send that was given up may still read what is known */
+    status = gather_known(rounds, known, n_bytes, (uint32_t)rank, (uint32_t)n_ranks);
+    if (VP_OK != status) {
+        return status; /* a send that was given up may still read what is known */
     }
     memcpy((char *)receive + (size_t)rank * n_bytes, known, n_last);
     memcpy(receive, known + n_last, (size_t)rank * n_bytes);

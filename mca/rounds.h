@@ -18,7 +18,7 @@
 typedef struct vp_rounds {
     struct ompi_communicator_t *comm;
     int tag;
-    vp_fiber_t *fiber;
+    vp_fiber_t *fiber;        /* NULL: a blocking call, which waits where it is */
     ompi_request_t **waiting; /* [n_waiting] what the fiber waits for; NULL: for anything else */
     int n_waiting;
 } vp_rounds_t;
@@ -31,6 +31,9 @@ vp_status_t vp_rounds_allgather(vp_rounds_t *rounds, const void *send, void *rec
                                 size_t n_bytes);
 vp_status_t vp_rounds_alltoall(vp_rounds_t *rounds, const void *send, void *receive,
                                size_t n_bytes);
+
+vp_status_t vp_rounds_swap(vp_rounds_t *rounds, const void *send, size_t n_sent, uint32_t to,
+                           void *receive, size_t n_received, uint32_t from);
 
 /* The call itself: every block by one message, all at once. An OMPI or MPI code. */
 int vp_rounds_exchange(vp_rounds_t *rounds, const vp_side_t *send, const vp_side_t *receive);

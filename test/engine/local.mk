@@ -19,6 +19,7 @@ engine_tests = \
 	test/engine/test_engine_wire \
 	test/engine/test_fiber \
 	test/engine/test_lanes \
+	test/engine/test_leaders \
 	test/engine/test_place \
 	test/engine/test_record \
 	test/engine/test_waits
@@ -90,6 +91,12 @@ engine_test_meter = \
 test_engine_test_engine_wire_SOURCES = test/engine/test_engine_wire.c $(engine_test_meter)
 test_engine_test_engine_wire_CPPFLAGS = $(engine_test_cppflags)
 test_engine_test_engine_wire_LDADD = $(engine_test_ldadd) $(CHECK_LIBS)
+
+test_engine_test_leaders_SOURCES = test/engine/test_leaders.c \
+	test/engine/node_model.c test/engine/node_model.h \
+	test/engine/ranks.c test/engine/ranks.h test/engine/wire.c test/engine/wire.h
+test_engine_test_leaders_CPPFLAGS = $(engine_test_cppflags)
+test_engine_test_leaders_LDADD = $(engine_test_ldadd) $(CHECK_LIBS)
 
 # The component's fibers know nothing of Open MPI.
 test_engine_test_fiber_SOURCES = test/engine/test_fiber.c mca/fiber.c mca/fiber.h

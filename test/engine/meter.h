@@ -23,6 +23,13 @@ typedef struct meter_shape {
     uint32_t n_nodes;
     uint32_t n_per_node;
     meter_counts_t counts;
+    bool leaders;   /* rows by way of the nodes' leaders */
+    bool shuffled;  /* the order of ranks knows nothing of nodes */
+    bool unwilling; /* the loser does without leaders */
+    /* Of this rank's swaps in the first call one is lost, which passes that call on; 0: none. */
+    uint32_t loser;
+    unsigned lose_sent;
+    unsigned lose_gotten;
 } meter_shape_t;
 
 typedef struct meter_call {

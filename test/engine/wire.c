@@ -12,6 +12,8 @@ typedef struct letter {
     struct letter *next;
     uint32_t from;
     size_t n_bytes;
+    bool lost;
+    uint64_t step; /* after which it was sent */
     unsigned char bytes[];
 } letter_t;
 
@@ -74,6 +76,8 @@ static letter_t *write_letter(const wire_member_t *member, const void *bytes, si
     letter->next = NULL;
     letter->from = member->rank;
     letter->n_bytes = n_bytes;
+    letter->lost = false;
+    letter->step = member->step;
     memcpy(letter->bytes, bytes, n_bytes);
     return letter;
 }
@@ -88,11 +92,12 @@ static void count(const wire_member_t *member, wire_entry_t *entry, uint32_t to,
 }
 
 static void post(wire_member_t *member, wire_entry_t *entry, const void *bytes, size_t n_bytes,
-                 uint32_t to)
+                 uint32_t to, bool lost)
 {
     mailbox_t *mailbox = &member->wire->mailboxes[to];
     letter_t *letter = write_letter(member, bytes, n_bytes);
 
+    letter->lost = lost;
     count(member, entry, to, n_bytes);
     (void)pthread_mutex_lock(&mailbox->mutex);
     *mailbox->end = letter;
@@ -118,10 +123,13 @@ static letter_t *find_letter(mailbox_t *mailbox, uint32_t from)
     return letter;
 }
 
-static void await(wire_member_t *member, void *bytes, size_t n_bytes, uint32_t from)
+/* False: it was lost. */
+static bool await(wire_member_t *member, void *bytes, size_t n_bytes, uint32_t from,
+                  uint64_t *step_p)
 {
     mailbox_t *mailbox = &member->wire->mailboxes[member->rank];
     letter_t *letter;
+    bool arrived;
 
     (void)pthread_mutex_lock(&mailbox->mutex);
     for (letter = find_letter(mailbox, from); letter == NULL; letter = find_letter(mailbox, from)) {
@@ -129,8 +137,14 @@ static void await(wire_member_t *member, void *bytes, size_t n_bytes, uint32_t f
     }
     (void)pthread_mutex_unlock(&mailbox->mutex);
     RANKS_EQUAL(letter->n_bytes, n_bytes);
-    memcpy(bytes, letter->bytes, n_bytes);
+    arrived = !letter->lost;
+    *step_p = letter->step > *step_p ? letter->step : *step_p;
+    memset(bytes, 1, n_bytes); /* what is lost may look as if it were there */
+    if (arrived) {
+        memcpy(bytes, letter->bytes, n_bytes);
+    }
     free(letter);
+    return arrived;
 }
 
 static wire_entry_t *new_entry(wire_member_t *member, const char *what, size_t record_bytes)
@@ -139,6 +153,7 @@ static wire_entry_t *new_entry(wire_member_t *member, const char *what, size_t r
 
     RANKS_CHECK(member->n_entries < WIRE_ENTRIES, "too many collectives");
     member->n_entries++;
+    member->step = 0;
     *entry = (wire_entry_t){.what = what, .record_bytes = record_bytes};
     return entry;
 }
@@ -157,9 +172,10 @@ static vp_status_t allgather(void *context, const void *send, void *receive, siz
     for (distance = 1; distance < n; distance *= 2) {
         size_t n_parts = distance < n - distance ? distance : n - distance;
 
-        post(member, entry, known, n_parts * n_bytes, (rank + n - distance) % n);
-        await(member, known + distance * n_bytes, n_parts * n_bytes, (rank + distance) % n);
-        entry->n_steps++;
+        post(member, entry, known, n_parts * n_bytes, (rank + n - distance) % n, false);
+        (void)await(member, known + distance * n_bytes, n_parts * n_bytes, (rank + distance) % n,
+                    &member->step);
+        entry->n_steps = ++member->step;
     }
     memcpy((unsigned char *)receive + rank * n_bytes, known, n_last);
     memcpy(receive, known + n_last, rank * n_bytes);
@@ -175,17 +191,44 @@ static vp_status_t alltoall(void *context, const void *send, void *receive, size
 
     for (i = 1; i < n; i++) {
         peer = (member->rank + i) % n;
-        post(member, entry, (const unsigned char *)send + peer * n_bytes, n_bytes, peer);
+        post(member, entry, (const unsigned char *)send + peer * n_bytes, n_bytes, peer, false);
     }
     for (peer = 0; peer < n; peer++) {
         if (peer != member->rank) {
-            await(member, (unsigned char *)receive + peer * n_bytes, n_bytes, peer);
+            (void)await(member, (unsigned char *)receive + peer * n_bytes, n_bytes, peer,
+                        &entry->n_steps);
         }
     }
     memcpy((unsigned char *)receive + member->rank * n_bytes,
            (const unsigned char *)send + member->rank * n_bytes, n_bytes);
     entry->n_steps = 1;
     return VP_OK;
+}
+
+static vp_status_t swap(void *context, const void *send, size_t n_sent, uint32_t to, void *receive,
+                        size_t n_received, uint32_t from)
+{
+    wire_member_t *member = context;
+    wire_entry_t *entry = member->n_entries == 0 ? NULL : &member->entries[member->n_entries - 1];
+    bool lose_sent, arrived = true;
+
+    if (entry == NULL || strcmp(entry->what, "swaps") != 0) {
+        entry = new_entry(member, "swaps", 0);
+    }
+    member->n_swaps++;
+    lose_sent = member->n_swaps == member->lose_sent;
+    if (to != VP_NOBODY) {
+        post(member, entry, send, n_sent, to, lose_sent);
+    }
+    if (from != VP_NOBODY) {
+        arrived = await(member, receive, n_received, from, &member->step);
+    }
+    entry->n_steps = ++member->step;
+    if (member->n_swaps == member->lose_gotten) {
+        memset(receive, 1, n_received);
+        arrived = false;
+    }
+    return arrived && !lose_sent ? VP_OK : VP_ERR_TRANSPORT;
 }
 
 static vp_status_t send_signal(void *context, uint32_t peer, const void *message)
@@ -236,6 +279,7 @@ vp_surroundings_t wire_surroundings(wire_member_t *member)
                                .n_ranks = member->wire->n_ranks,
                                .allgather = allgather,
                                .alltoall = alltoall,
+                               .swap = swap,
                                .send = send_signal,
                                .receive = receive_signal,
                                .abandon = abandon};

@@ -11,11 +11,12 @@
 
 #include "coll_variopath/surroundings.h"
 
-/* What one rank sent in one collective. */
+/* What one rank sent in one collective, or in swaps that follow each other. */
 typedef struct wire_entry {
-    const char *what;    /* "allgather", "alltoall" */
+    const char *what;    /* "allgather", "alltoall", "swaps" */
     size_t record_bytes; /* of each rank, or for each pair */
-    uint64_t n_steps;    /* how often it waited for a message before it could go on */
+    uint64_t n_steps;    /* messages on the longest chain up to its end, each sent when the last
+                            one had come and what its sender sent before was gone */
     uint64_t n_messages;
     uint64_t sent_bytes;
     uint64_t between_bytes; /* of these, to other nodes */
@@ -30,6 +31,10 @@ typedef struct wire_member {
     uint32_t rank;
     wire_entry_t entries[WIRE_ENTRIES];
     unsigned n_entries;
+    uint64_t step;        /* of the last entry */
+    unsigned n_swaps;     /* so far */
+    unsigned lose_sent;   /* what this swap sends is lost, and its receiver told so; 0: none */
+    unsigned lose_gotten; /* what this swap receives is lost; 0: none */
     wire_entry_t signals; /* the small messages while lanes run */
 } wire_member_t;
 

@@ -17,5 +17,6 @@ one "configures" sh -c "'$top/configure' -q ${arguments[*]} --without-ompi \
     --enable-sanitizers=thread >configure.log 2>&1"
 nested_check threads TESTS="test/engine/test_engine_exchange test/engine/test_engine_fake \
     test/engine/test_engine_faults test/engine/test_engine_threads \
-    test/engine/test_engine_together test/engine/test_engine_trace test/engine/test_fiber"
+    test/engine/test_engine_together test/engine/test_engine_trace test/engine/test_engine_wire \
+    test/engine/test_fiber test/engine/test_leaders"
 finish

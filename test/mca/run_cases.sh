@@ -43,6 +43,14 @@ run "carried, 4 ranks, a barrier after each activation" 4 "${literal[@]}" \
     --mca coll_variopath_sync barrier "$cases" carried
 run "carried, 8 ranks" 8 "${literal[@]}" \
     --mca coll_variopath_catalog "$work/eight.vpcat" "$cases" carried
+# Two nodes, as far as the ranks know.
+"$variopath" catalog build "$srcdir/test/mca/four.json:nodes=2:transports=local" -o "$work/nodes.vpcat" >/dev/null
+leaders=("${literal[@]}" --mca coll_variopath_catalog "$work/nodes.vpcat" --mca coll_variopath_leaders on)
+run "carried, 8 ranks on 2 nodes with leaders" 8 "${leaders[@]}" "$cases" carried
+run "nonblocking carried, 8 ranks on 2 nodes with leaders" 8 "${leaders[@]}" "$nonblocking" all
+launch 60 8 "${leaders[@]}" --mca coll_variopath_verbose 10 "$builddir/examples/alltoallv" \
+    >"$work/output" 2>&1
+check "leaders were asked" contains "$work/output" "counts go by way of the nodes' leaders"
 reports=$builddir/test/mca/reports # VP_LONG: with the slow ones
 run "reports carried, 8 ranks" 8 "${literal[@]}" \
     --mca coll_variopath_catalog "$work/eight.vpcat" "$reports" carried
