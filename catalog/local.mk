@@ -36,8 +36,9 @@ catalog_libvp_catalog_build_la_SOURCES = \
 	catalog/svg.c catalog/svg.h \
 	catalog/topology.c catalog/topology.h \
 	catalog/topology_contention.c \
-	catalog/topology_expand.c \
+	catalog/topology_expand.c catalog/topology_expansion.h \
 	catalog/topology_host.c \
+	catalog/topology_instances.c \
 	catalog/topology_json.c \
 	catalog/topology_links.c \
 	catalog/topology_nics.c \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "catalog/topology_spec.h"
+#include "catalog/topology_expansion.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -8,26 +8,7 @@
 
 #include "base/array.h"
 
-/* Where the elements of a node begin in the model. */
-typedef struct node {
-    const vp_spec_t *spec;
-    uint32_t spec_idx;
-    uint32_t first_group;
-    uint32_t first_resource;
-} node_t;
-
-/* A model that is being filled; texts that could not be copied are noticed at the end. */
-typedef struct expansion {
-    const vp_spec_nodes_t *in;
-    const vp_spec_t *spec; /* the first one */
-    vp_model_t *model;
-    node_t *nodes;         /* [n_nodes] */
-    uint64_t *spec_nodes;  /* [n_specs] how many nodes are copies of each */
-    uint32_t **spec_class; /* [n_specs] the model's number of each of its classes */
-    bool is_out_of_memory;
-} expansion_t;
-
-static char *copy(expansion_t *expansion, const char *text)
+static char *copy(vp_expansion_t *expansion, const char *text)
 {
     char *result = vp_string_copy(text);
 
@@ -38,7 +19,7 @@ static char *copy(expansion_t *expansion, const char *text)
 }
 
 /* "node1/nic0:tx" */
-static char *element_name(expansion_t *expansion, uint32_t node, const char *name,
+static char *element_name(vp_expansion_t *expansion, uint32_t node, const char *name,
                           const char *suffix)
 {
     char text[VP_MAX_NAME_BYTES + 1];
@@ -47,7 +28,7 @@ static char *element_name(expansion_t *expansion, uint32_t node, const char *nam
     return copy(expansion, text);
 }
 
-static void *make_array(expansion_t *expansion, size_t n, size_t size)
+static void *make_array(vp_expansion_t *expansion, size_t n, size_t size)
 {
     void *array = vp_array_new(n, size);
 
@@ -62,23 +43,7 @@ static uint32_t resources_per_node(const vp_spec_t *spec)
     return spec->n_links + 2 * spec->n_nics;
 }
 
-/* Of a node: its links, then tx and rx of each NIC. */
-static uint32_t link_resource(const node_t *node, uint32_t link)
-{
-    return node->first_resource + link;
-}
-
-static uint32_t tx_resource(const node_t *node, uint32_t nic)
-{
-    return link_resource(node, node->spec->n_links + 2 * nic);
-}
-
-static uint32_t class_of(const expansion_t *expansion, const node_t *node, uint32_t path_class)
-{
-    return expansion->spec_class[node->spec_idx][path_class];
-}
-
-static void add_groups(expansion_t *expansion, uint32_t node)
+static void add_groups(vp_expansion_t *expansion, uint32_t node)
 {
     const vp_spec_t *spec = expansion->nodes[node].spec;
     vp_model_t *model = expansion->model;
@@ -99,7 +64,7 @@ static void add_groups(expansion_t *expansion, uint32_t node)
     }
 }
 
-static void add_resource(expansion_t *expansion, uint32_t node, const char *name,
+static void add_resource(vp_expansion_t *expansion, uint32_t node, const char *name,
                          const char *suffix, vp_resource_kind_t kind, const vp_spec_rate_t *rate)
 {
     vp_model_t *model = expansion->model;
@@ -112,7 +77,7 @@ static void add_resource(expansion_t *expansion, uint32_t node, const char *name
                         .origin = copy(expansion, rate->origin)};
 }
 
-static void add_resources(expansion_t *expansion, uint32_t node)
+static void add_resources(vp_expansion_t *expansion, uint32_t node)
 {
     const vp_spec_t *spec = expansion->nodes[node].spec;
     uint32_t i;
@@ -129,9 +94,9 @@ static void add_resources(expansion_t *expansion, uint32_t node)
     }
 }
 
-static void add_nics(expansion_t *expansion, uint32_t node)
+static void add_nics(vp_expansion_t *expansion, uint32_t node)
 {
-    const node_t *at = &expansion->nodes[node];
+    const vp_expanded_node_t *at = &expansion->nodes[node];
     vp_model_t *model = expansion->model;
     uint32_t i;
 
@@ -142,10 +107,10 @@ static void add_nics(expansion_t *expansion, uint32_t node)
             (vp_nic_t){.name = element_name(expansion, node, from->name, ""),
                        .node = node,
                        .group = at->first_group + from->switch_idx,
-                       .tx_resource = tx_resource(at, i),
-                       .rx_resource = tx_resource(at, i) + 1,
+                       .tx_resource = vp_expanded_tx(at, i),
+                       .rx_resource = vp_expanded_tx(at, i) + 1,
                        .bytes_per_s = from->rate.bytes_per_s,
-                       .path_class = class_of(expansion, at, from->path_class),
+                       .path_class = vp_expanded_class(expansion, at, from->path_class),
                        .pci = from->pci};
     }
 }
@@ -164,7 +129,7 @@ static uint32_t find_class_name(const vp_model_t *model, const char *name)
  * The model's number of a class, which is added unless it is there. Nodes of
  * another kind may have other devices under its name: that gets a number behind it.
  */
-static uint32_t find_class(expansion_t *expansion, const vp_spec_class_t *from)
+static uint32_t find_class(vp_expansion_t *expansion, const vp_spec_class_t *from)
 {
     vp_model_t *model = expansion->model;
     char name[VP_MAX_NAME_BYTES + 1];
@@ -187,7 +152,7 @@ static uint32_t find_class(expansion_t *expansion, const vp_spec_class_t *from)
     return i;
 }
 
-static void add_classes(expansion_t *expansion)
+static void add_classes(vp_expansion_t *expansion)
 {
     uint32_t i;
     uint32_t k;
@@ -201,7 +166,7 @@ static void add_classes(expansion_t *expansion)
     }
 }
 
-static void add_contention(expansion_t *expansion)
+static void add_contention(vp_expansion_t *expansion)
 {
     const vp_spec_t *spec = expansion->spec;
     vp_model_t *model = expansion->model;
@@ -224,138 +189,14 @@ static void add_contention(expansion_t *expansion)
     }
 }
 
-static void add_path(expansion_t *expansion, const node_t *node, const vp_spec_path_t *path)
-{
-    vp_model_t *model = expansion->model;
-    vp_instance_t *it = &model->instances[model->n_instances++];
-    uint32_t n_from = node->spec->switches[path->from].n_gpus;
-    uint32_t n_to = node->spec->switches[path->to].n_gpus;
-    uint32_t i;
-
-    *it = (vp_instance_t){.kind = path->kind,
-                          .from_group = node->first_group + path->from,
-                          .to_group = node->first_group + path->to,
-                          .n_copies = 1,
-                          .bytes_per_s = path->bytes_per_s,
-                          .source_class = class_of(expansion, node, path->path_class),
-                          .destination_class = class_of(expansion, node, path->path_class),
-                          .n_resources = path->links.n};
-    if (path->links.n == 0) {
-        it->n_copies = n_from < n_to ? n_from : n_to;
-    }
-    for (i = 0; i < path->links.n; i++) {
-        it->resources[i] = link_resource(node, path->links.links[i]);
-    }
-}
-
-/* Puts a resource into an ascending footprint, unless it is there. */
-static void use_resource(vp_instance_t *it, uint32_t resource)
-{
-    uint32_t begin = 0;
-    uint32_t at;
-
-    while (begin < it->n_resources && it->resources[begin] < resource) {
-        begin++;
-    }
-    if (begin < it->n_resources && it->resources[begin] == resource) {
-        return;
-    }
-    for (at = it->n_resources++; at > begin; at--) {
-        it->resources[at] = it->resources[at - 1];
-    }
-    it->resources[begin] = resource;
-}
-
-/* A lane out of the NIC of one port into the NIC of another. */
-static void add_nic_path(expansion_t *expansion, const node_t *from, const vp_spec_port_t *out,
-                         const node_t *to, const vp_spec_port_t *in)
-{
-    vp_instance_t *it = &expansion->model->instances[expansion->model->n_instances++];
-    uint32_t i;
-
-    *it = (vp_instance_t){
-        .kind = out->is_staged || in->is_staged ? VP_PATH_HOST : VP_PATH_NIC,
-        .from_group = from->first_group + out->switch_idx,
-        .to_group = to->first_group + in->switch_idx,
-        .n_copies = 1,
-        .bytes_per_s =
-            out->out_bytes_per_s < in->in_bytes_per_s ? out->out_bytes_per_s : in->in_bytes_per_s,
-        .source_class = class_of(expansion, from, from->spec->nics[out->nic].path_class),
-        .destination_class = class_of(expansion, to, to->spec->nics[in->nic].path_class)};
-    use_resource(it, tx_resource(from, out->nic));
-    use_resource(it, tx_resource(to, in->nic) + 1);
-    for (i = 0; i < out->out.n; i++) {
-        use_resource(it, link_resource(from, out->out.links[i]));
-    }
-    for (i = 0; i < in->in.n; i++) {
-        use_resource(it, link_resource(to, in->in.links[i]));
-    }
-}
-
-static void add_nic_paths(expansion_t *expansion, const node_t *from, const node_t *to)
-{
-    uint32_t out;
-    uint32_t in;
-
-    for (out = 0; out < from->spec->n_ports; out++) {
-        for (in = 0; in < to->spec->n_ports; in++) {
-            const vp_spec_port_t *source = &from->spec->ports[out];
-            const vp_spec_port_t *destination = &to->spec->ports[in];
-
-            if (vp_spec_is_pair(from->spec, source, to->spec, destination, from == to)) {
-                add_nic_path(expansion, from, source, to, destination);
-            }
-        }
-    }
-}
-
-/* Instances that leave a node. */
-static void add_instances(expansion_t *expansion, const node_t *node)
-{
-    uint32_t i;
-
-    for (i = 0; i < node->spec->n_paths; i++) {
-        add_path(expansion, node, &node->spec->paths[i]);
-    }
-    for (i = 0; i < expansion->in->n_nodes; i++) {
-        add_nic_paths(expansion, node, &expansion->nodes[i]);
-    }
-}
-
-/* Path instances of all nodes, from each kind of node to each. */
-static uint64_t count_instances(const expansion_t *expansion)
-{
-    const vp_spec_nodes_t *in = expansion->in;
-    uint64_t n_instances = 0;
-    uint32_t a;
-    uint32_t b;
-
-    for (a = 0; a < in->n_specs; a++) {
-        uint64_t n_a = expansion->spec_nodes[a];
-
-        if (n_a > 0) {
-            n_instances += n_a * (in->specs[a].n_paths +
-                                  vp_spec_count_pairs(&in->specs[a], &in->specs[a], true));
-        }
-        for (b = 0; b < in->n_specs && n_a > 0; b++) {
-            uint64_t n_pairs = n_a * (expansion->spec_nodes[b] - (a == b));
-
-            if (n_pairs > 0) {
-                n_instances += n_pairs * vp_spec_count_pairs(&in->specs[a], &in->specs[b], false);
-            }
-        }
-    }
-    return n_instances;
-}
-
 /* Where each node begins; the totals go into *sum. */
-static void place_nodes(expansion_t *expansion, vp_model_t *sum)
+static void place_nodes(vp_expansion_t *expansion, vp_model_t *sum)
 {
     const vp_spec_nodes_t *in = expansion->in;
     uint32_t i;
 
     for (i = 0; i < in->n_nodes; i++) {
-        node_t *node = &expansion->nodes[i];
+        vp_expanded_node_t *node = &expansion->nodes[i];
 
         node->spec_idx = in->node_spec == NULL ? 0 : in->node_spec[i];
         node->spec = &in->specs[node->spec_idx];
@@ -369,7 +210,7 @@ static void place_nodes(expansion_t *expansion, vp_model_t *sum)
     }
 }
 
-static bool has_addresses(const expansion_t *expansion)
+static bool has_addresses(const vp_expansion_t *expansion)
 {
     uint32_t i;
     uint32_t k;
@@ -403,7 +244,7 @@ static vp_status_t check_limits(const vp_spec_nodes_t *in, const vp_model_t *sum
     return VP_OK;
 }
 
-static void make_arrays(expansion_t *expansion, const vp_model_t *sum, uint64_t n_instances)
+static void make_arrays(vp_expansion_t *expansion, const vp_model_t *sum, uint64_t n_instances)
 {
     const vp_spec_nodes_t *in = expansion->in;
     vp_model_t *model = expansion->model;
@@ -429,7 +270,7 @@ static void make_arrays(expansion_t *expansion, const vp_model_t *sum, uint64_t 
 }
 
 /* What the model says once: the slowest GPU link and the largest overheads of its nodes. */
-static void fill_head(expansion_t *expansion)
+static void fill_head(vp_expansion_t *expansion)
 {
     const vp_spec_t *spec = expansion->spec;
     const vp_spec_t *slowest = NULL;
@@ -459,7 +300,7 @@ static void fill_head(expansion_t *expansion)
     model->gpu_link_bytes_per_s = slowest->gpu_link.bytes_per_s;
 }
 
-static void fill(expansion_t *expansion)
+static void fill(vp_expansion_t *expansion)
 {
     uint32_t node;
 
@@ -475,11 +316,11 @@ static void fill(expansion_t *expansion)
         add_nics(expansion, node);
     }
     for (node = 0; node < expansion->in->n_nodes; node++) {
-        add_instances(expansion, &expansion->nodes[node]);
+        vp_expansion_add_instances(expansion, &expansion->nodes[node]);
     }
 }
 
-static vp_status_t complete(expansion_t *expansion, const char *file, vp_error_t *error)
+static vp_status_t complete(vp_expansion_t *expansion, const char *file, vp_error_t *error)
 {
     vp_error_t cause = {.status = VP_OK};
     vp_status_t status = VP_OK;
@@ -498,14 +339,14 @@ static vp_status_t complete(expansion_t *expansion, const char *file, vp_error_t
     return VP_OK;
 }
 
-static vp_status_t expand(expansion_t *expansion, const char *file, vp_error_t *error)
+static vp_status_t expand(vp_expansion_t *expansion, const char *file, vp_error_t *error)
 {
     vp_model_t sum = {0};
     uint64_t n_instances;
     vp_status_t status;
 
     place_nodes(expansion, &sum);
-    n_instances = count_instances(expansion);
+    n_instances = vp_expansion_count_instances(expansion);
     status = check_limits(expansion->in, &sum, n_instances, file, error);
     if (status != VP_OK) {
         return status;
@@ -517,7 +358,7 @@ static vp_status_t expand(expansion_t *expansion, const char *file, vp_error_t *
     return complete(expansion, file, error);
 }
 
-static void clear(expansion_t *expansion)
+static void clear(vp_expansion_t *expansion)
 {
     uint32_t i;
 
@@ -533,7 +374,7 @@ static void clear(expansion_t *expansion)
 vp_status_t vp_spec_expand(const vp_spec_nodes_t *nodes, const char *file, vp_model_t **model_p,
                            vp_error_t *error)
 {
-    expansion_t expansion = {.in = nodes, .spec = &nodes->specs[0]};
+    vp_expansion_t expansion = {.in = nodes, .spec = &nodes->specs[0]};
     vp_status_t status;
 
     expansion.model = make_array(&expansion, 1, sizeof(*expansion.model));
