@@ -104,17 +104,20 @@ void vp_leaders_destroy(vp_leaders_t *leaders)
     free(leaders);
 }
 
-/* What a node's NICs take in together, of the node that has least; 0: some has none. */
+/*
+ * What a node's NICs take in together, of the node that has least; 0: some has none. NICs are
+ * listed node by node.
+ */
 static uint64_t slowest_node(const vp_model_t *model)
 {
     uint64_t slowest = UINT64_MAX;
-    uint32_t node, i;
+    uint32_t node, i = 0;
 
     for (node = 0; node < model->n_nodes; node++) {
         uint64_t rate = 0;
 
-        for (i = 0; i < model->n_nics; i++) {
-            rate += model->nics[i].node == node ? model->nics[i].bytes_per_s : 0;
+        for (; i < model->n_nics && model->nics[i].node == node; i++) {
+            rate += model->nics[i].bytes_per_s;
         }
         slowest = rate < slowest ? rate : slowest;
     }
