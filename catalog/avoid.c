@@ -64,19 +64,9 @@ static vp_status_t avoid_all(vp_model_t *model, const vp_avoided_t *avoided, siz
 vp_status_t vp_catalog_avoid(const vp_catalog_t *catalog, const vp_avoided_t *avoided,
                              size_t n_avoided, vp_catalog_t **catalog_p, vp_error_t *error)
 {
-    uint32_t n_ranks = catalog->model->n_ranks, rank;
-    uint32_t *ranks = vp_array_new(n_ranks, sizeof(*ranks));
     vp_catalog_t *result = NULL;
-    vp_status_t status;
+    vp_status_t status = vp_catalog_restrict_to_all(catalog, &result, error);
 
-    if (ranks == NULL) {
-        return vp_error_no_memory(error, "the ranks of a communicator");
-    }
-    for (rank = 0; rank < n_ranks; rank++) {
-        ranks[rank] = rank;
-    }
-    status = vp_catalog_restrict(catalog, ranks, n_ranks, &result, error);
-    free(ranks);
     if (status == VP_OK) {
         status = avoid_all(result->model, avoided, n_avoided, error);
     }

@@ -85,19 +85,9 @@ static vp_status_t rescale_model(vp_model_t *model, const vp_rescaled_t *rescale
 vp_status_t vp_catalog_rescale(const vp_catalog_t *catalog, const vp_rescaled_t *rescaled,
                                size_t n_rescaled, vp_catalog_t **catalog_p, vp_error_t *error)
 {
-    uint32_t n_ranks = catalog->model->n_ranks, rank;
-    uint32_t *ranks = vp_array_new(n_ranks, sizeof(*ranks));
     vp_catalog_t *result = NULL;
-    vp_status_t status;
+    vp_status_t status = vp_catalog_restrict_to_all(catalog, &result, error);
 
-    if (ranks == NULL) {
-        return vp_error_no_memory(error, "the ranks of a communicator");
-    }
-    for (rank = 0; rank < n_ranks; rank++) {
-        ranks[rank] = rank;
-    }
-    status = vp_catalog_restrict(catalog, ranks, n_ranks, &result, error);
-    free(ranks);
     if (status == VP_OK) {
         status = rescale_model(result->model, rescaled, n_rescaled, error);
     }

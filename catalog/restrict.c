@@ -355,3 +355,21 @@ vp_status_t vp_catalog_restrict(const vp_catalog_t *catalog, const uint32_t *ran
     *catalog_p = restricted;
     return VP_OK;
 }
+
+vp_status_t vp_catalog_restrict_to_all(const vp_catalog_t *catalog, vp_catalog_t **catalog_p,
+                                       vp_error_t *error)
+{
+    uint32_t n_ranks = catalog->model->n_ranks, rank;
+    uint32_t *ranks = vp_array_new(n_ranks, sizeof(*ranks));
+    vp_status_t status;
+
+    if (ranks == NULL) {
+        return vp_error_no_memory(error, "the ranks of a communicator");
+    }
+    for (rank = 0; rank < n_ranks; rank++) {
+        ranks[rank] = rank;
+    }
+    status = vp_catalog_restrict(catalog, ranks, n_ranks, catalog_p, error);
+    free(ranks);
+    return status;
+}

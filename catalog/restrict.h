@@ -37,4 +37,8 @@ vp_status_t vp_catalog_restrict(const vp_catalog_t *catalog, const uint32_t *ran
                                 uint32_t n_ranks, vp_catalog_t **catalog_p,
                                 vp_error_t *error) VP_MUST_CHECK;
 
+/* The same of all ranks, to be changed: its own copy of the model. VP_ERR_NO_MEMORY. */
+vp_status_t vp_catalog_restrict_to_all(const vp_catalog_t *catalog, vp_catalog_t **catalog_p,
+                                       vp_error_t *error) VP_MUST_CHECK;
+
 #endif

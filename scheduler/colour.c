@@ -194,25 +194,6 @@ vp_status_t vp_schedule_colour(const vp_catalog_t *catalog, const uint64_t *dema
                                const vp_schedule_options_t *options, vp_plan_t **plan_p,
                                vp_error_t *error)
 {
-    vp_jobs_t jobs;
-    vp_colouring_t best = {0};
-    vp_status_t status = vp_jobs_refuse_fix(options, planner_name, error);
-
-    if (status != VP_OK) {
-        return status;
-    }
-    status = vp_jobs_open(&jobs, catalog->model, demand_bytes, options, error);
-    if (status != VP_OK) {
-        return status;
-    }
-    status = vp_colouring_init(&best, &jobs, error);
-    if (status == VP_OK) {
-        status = vp_colour_search(&jobs, options, &best, error);
-    }
-    if (status == VP_OK) {
-        status = vp_colouring_plan(&best, options->alpha_ns, planner_name, plan_p, error);
-    }
-    vp_colouring_release(&best);
-    vp_jobs_release(&jobs);
-    return status;
+    return vp_colouring_schedule(vp_colour_search, planner_name, catalog, demand_bytes, options,
+                                 plan_p, error);
 }

@@ -83,6 +83,17 @@ static inline uint32_t vp_colouring_owner(const vp_colouring_t *colouring, uint3
 vp_status_t vp_colouring_plan(vp_colouring_t *colouring, uint64_t alpha_ns, const char *scheduler,
                               vp_plan_t **plan_p, vp_error_t *error) VP_MUST_CHECK;
 
+/* A search for the cheapest colouring of jobs; `best` has been initialised. */
+typedef vp_status_t (*vp_colouring_search_fn_t)(const vp_jobs_t *jobs,
+                                                const vp_schedule_options_t *options,
+                                                vp_colouring_t *best, vp_error_t *error);
+
+/* A planner that is such a search: see vp_schedule_fn_t. */
+vp_status_t vp_colouring_schedule(vp_colouring_search_fn_t search, const char *scheduler,
+                                  const vp_catalog_t *catalog, const uint64_t *demand_bytes,
+                                  const vp_schedule_options_t *options, vp_plan_t **plan_p,
+                                  vp_error_t *error) VP_MUST_CHECK;
+
 /* Swaps contents. */
 static inline void vp_colouring_swap(vp_colouring_t *a, vp_colouring_t *b)
 {

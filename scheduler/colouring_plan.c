@@ -206,3 +206,31 @@ out:
     release(&lanes);
     return status;
 }
+
+vp_status_t vp_colouring_schedule(vp_colouring_search_fn_t search, const char *scheduler,
+                                  const vp_catalog_t *catalog, const uint64_t *demand_bytes,
+                                  const vp_schedule_options_t *options, vp_plan_t **plan_p,
+                                  vp_error_t *error)
+{
+    vp_jobs_t jobs;
+    vp_colouring_t best = {0};
+    vp_status_t status = vp_jobs_refuse_fix(options, scheduler, error);
+
+    if (status != VP_OK) {
+        return status;
+    }
+    status = vp_jobs_open(&jobs, catalog->model, demand_bytes, options, error);
+    if (status != VP_OK) {
+        return status;
+    }
+    status = vp_colouring_init(&best, &jobs, error);
+    if (status == VP_OK) {
+        status = search(&jobs, options, &best, error);
+    }
+    if (status == VP_OK) {
+        status = vp_colouring_plan(&best, options->alpha_ns, scheduler, plan_p, error);
+    }
+    vp_colouring_release(&best);
+    vp_jobs_release(&jobs);
+    return status;
+}
