@@ -143,11 +143,16 @@ static vp_status_t parse_option(char *option, vp_spec_choice_t *choice, vp_error
             choice->transport = value;
             return VP_OK;
         }
+        if (strcmp(option, "nics") == 0 &&
+            (strcmp(value, "near") == 0 || strcmp(value, "all") == 0)) {
+            choice->is_all_nics = strcmp(value, "all") == 0;
+            return VP_OK;
+        }
     }
     return vp_error_set(error, VP_ERR_USAGE,
                         "topology: cannot read \":%.64s\" behind the name; write :nodes=N, "
-                        ":rates=SET or :transports=SET (a file whose name holds a colon needs "
-                        "another one at its end)",
+                        ":rates=SET, :transports=SET, :nics=near or :nics=all (a file whose name "
+                        "holds a colon needs another one at its end)",
                         option);
 }
 

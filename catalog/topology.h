@@ -16,6 +16,7 @@
  *   nodes=N            number of nodes (1 ..), overrides the file's
  *   rates=SET          rate set, "nominal" by default
  *   transports=SET     transport set, "hardware" by default
+ *   nics=near|all      "all": every NIC serves every switch of its node
  * NAME is a shipped topology; anything else is a file in the native JSON
  * format. A file whose name holds a colon is reached by adding a trailing ':'.
  * synthetic:KEY=VALUE,... in place of NAME makes a machine up, see the format.

@@ -131,6 +131,7 @@ static vp_spec_port_t stage_port(const vp_json_t *root, const vp_spec_t *spec,
     vp_spec_port_t staged = {.nic = port->nic,
                              .switch_idx = port->switch_idx,
                              .is_staged = true,
+                             .is_far = port->is_far,
                              .out = at->to_host,
                              .in = nic->to_host};
 

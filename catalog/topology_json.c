@@ -202,6 +202,9 @@ vp_status_t vp_spec_read(vp_json_document_t *document, const vp_spec_choice_t *c
     vp_spec_read_switches(&root, spec);
     read_paths(&root, &sets);
     vp_spec_read_nics(&root, &sets);
+    if (choice->is_all_nics) {
+        vp_spec_serve_all(&root, spec);
+    }
     vp_spec_read_contention(&root, spec);
     vp_spec_read_host(&root, &sets);
     vp_spec_stage(&root, spec);

@@ -108,3 +108,58 @@ void vp_spec_read_nics(const vp_json_t *root, const vp_spec_sets_t *sets)
         read_serves(&item, spec, (uint32_t)i);
     }
 }
+
+/* The listed path that lanes between two switches take first; NULL: none. */
+static const vp_spec_path_t *nearest_path(const vp_spec_t *spec, uint32_t from, uint32_t to)
+{
+    const vp_spec_path_t *best = NULL;
+    uint32_t i;
+
+    for (i = 0; i < spec->n_paths; i++) {
+        const vp_spec_path_t *path = &spec->paths[i];
+
+        if (path->from == from && path->to == to && path->kind <= VP_PATH_SYS &&
+            (best == NULL || path->kind < best->kind ||
+             (path->kind == best->kind && path->bytes_per_s > best->bytes_per_s))) {
+            best = path;
+        }
+    }
+    return best;
+}
+
+static bool is_served(const vp_spec_t *spec, uint32_t nic, uint32_t switch_idx)
+{
+    uint32_t i;
+
+    for (i = 0; i < spec->n_ports; i++) {
+        if (spec->ports[i].nic == nic && spec->ports[i].switch_idx == switch_idx) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A far NIC lies behind the links that lanes to and from the GPUs beside it use. */
+void vp_spec_serve_all(const vp_json_t *root, vp_spec_t *spec)
+{
+    uint32_t nic;
+    uint32_t switch_idx;
+
+    for (nic = 0; nic < spec->n_nics; nic++) {
+        uint32_t home = spec->nics[nic].switch_idx;
+
+        for (switch_idx = 0; switch_idx < spec->n_switches && !vp_json_failed(root); switch_idx++) {
+            const vp_spec_path_t *out = nearest_path(spec, switch_idx, home);
+            const vp_spec_path_t *in = nearest_path(spec, home, switch_idx);
+
+            if (out != NULL && in != NULL && !is_served(spec, nic, switch_idx)) {
+                add_port(root, spec,
+                         (vp_spec_port_t){.nic = nic,
+                                          .switch_idx = switch_idx,
+                                          .is_far = true,
+                                          .out = out->links,
+                                          .in = in->links});
+            }
+        }
+    }
+}

@@ -25,7 +25,8 @@ static bool is_railed(const vp_spec_t *from, uint32_t source, const vp_spec_t *t
  * Rail to rail unless a file allows any pair, or nodes of different kinds have no
  * rail in common. A single GPU has nobody behind its own switch to send to. Ways
  * through host memory meet each other, or a direct one where the other NIC has
- * nothing else.
+ * nothing else. A far NIC talks to the same NIC of other nodes only: with every
+ * pair, ways would be as many as the square of a node's NICs, over the same links.
  */
 bool vp_spec_is_pair(const vp_spec_t *from, const vp_spec_port_t *out, const vp_spec_t *to,
                      const vp_spec_port_t *in, bool is_same_node)
@@ -40,6 +41,9 @@ bool vp_spec_is_pair(const vp_spec_t *from, const vp_spec_port_t *out, const vp_
     if (out->is_staged != in->is_staged &&
         (out->is_staged ? source->is_direct : destination->is_direct)) {
         return false;
+    }
+    if (out->is_far || in->is_far) {
+        return !is_same_node && out->nic == in->nic;
     }
     return from->is_any_nic_pair || to->is_any_nic_pair || source->rail == destination->rail ||
            (from != to && !is_railed(from, out->switch_idx, to, in->switch_idx));

@@ -70,6 +70,7 @@ typedef struct vp_spec_port {
     uint32_t nic;
     uint32_t switch_idx;
     bool is_staged;      /* through host memory */
+    bool is_far;         /* the NIC is of another switch, and :nics=all lets it serve this one */
     vp_spec_links_t out; /* from the GPUs to the NIC */
     vp_spec_links_t in;
     uint64_t out_bytes_per_s;
@@ -151,6 +152,7 @@ typedef struct vp_spec_choice {
     uint32_t n_nodes; /* 0: the file's */
     const char *rates;
     const char *transport;
+    bool is_all_nics;          /* every NIC of a node serves every switch */
     const uint32_t *gpu_ranks; /* [n_gpu_ranks] for vp_spec_populate; NULL: as the file says */
     uint32_t n_gpu_ranks;
 } vp_spec_choice_t;
@@ -205,6 +207,9 @@ uint64_t vp_spec_links_rate(const vp_spec_t *spec, const vp_spec_links_t *set, u
 
 /* Reads "nics" ($) into spec->nics and spec->ports; links and switches are there. */
 void vp_spec_read_nics(const vp_json_t *root, const vp_spec_sets_t *sets);
+
+/* Lets every NIC serve every switch that it does not serve yet; paths and NICs are there. */
+void vp_spec_serve_all(const vp_json_t *root, vp_spec_t *spec);
 
 /* Reads "host" ($). */
 void vp_spec_read_host(const vp_json_t *root, const vp_spec_sets_t *sets);

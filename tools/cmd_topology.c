@@ -295,10 +295,10 @@ const vp_command_t vp_command_topology = {
             "description of one node and shows its GPUs, rank groups, pair classes and nearest "
             "NICs, "
             "and what was not used and why; FILE may be -, standard input.",
-            "TOPOLOGY is NAME_OR_FILE[:nodes=N][:rates=SET][:transports=SET]: a shipped name or a "
-            "JSON file, with the number of nodes (the file's by default), the rate set "
-            "(\"nominal\") "
-            "and the transport set (\"hardware\"). Shipped: %s.",
+            "TOPOLOGY is NAME_OR_FILE[:nodes=N][:rates=SET][:transports=SET][:nics=near|all]: a "
+            "shipped name or a JSON file, with the number of nodes (the file's by default), the "
+            "rate set (\"nominal\"), the transport set (\"hardware\") and the NICs that GPUs use: "
+            "those of their own switch, or all of their node. Shipped: %s.",
             "In place of a name, synthetic:KEY=VALUE,... makes a machine up. Keys: nodes, switches "
             "(of "
             "a node), gpus and nics (of a switch); pix, pxb, nic, gpu, host, memory (GB/s); "

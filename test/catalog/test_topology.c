@@ -151,6 +151,74 @@ START_TEST(trees_use_up_and_down_links)
 }
 END_TEST
 
+/* A path with exactly these resources, in order; NULL ends them. */
+static const vp_instance_t *find_footprint(const vp_model_t *model, uint32_t from, uint32_t to,
+                                           const char *const *names)
+{
+    size_t pair = vp_pair(model, from, to);
+    uint32_t r;
+    uint32_t i;
+
+    for (r = model->pair_begin[pair]; r < model->pair_begin[pair + 1]; r++) {
+        const vp_instance_t *instance = &model->instances[r];
+
+        for (i = 0; i < instance->n_resources && names[i] != NULL &&
+                    strcmp(resource_name(model, instance, i), names[i]) == 0;
+             i++) {
+        }
+        if (i == instance->n_resources && names[i] == NULL) {
+            return instance;
+        }
+    }
+    return NULL;
+}
+
+static uint32_t n_paths(const vp_model_t *model, uint32_t from, uint32_t to)
+{
+    return model->pair_begin[vp_pair(model, from, to) + 1] -
+           model->pair_begin[vp_pair(model, from, to)];
+}
+
+/* Far NICs lie behind the links to them, join the same NIC of another node, and stay outside a
+ * node. */
+START_TEST(all_nics_serve_all_switches)
+{
+    static const char *const both_far[] = {
+        "node0/sw0:up",          "node0/sw2:down", "node0/socket0>socket1",
+        "node0/nic2:tx",         "node1/sw0:down", "node1/sw2:up",
+        "node1/socket1>socket0", "node1/nic2:rx",  NULL};
+    static const char *const out_far[] = {"node0/sw0:up", "node0/sw1:down", "node0/nic1:tx",
+                                          "node1/nic1:rx", NULL};
+    static const char *const in_far[] = {"node0/nic0:tx", "node1/sw0:up", "node1/sw1:down",
+                                         "node1/nic0:rx", NULL};
+    static const char *const crossed[] = {"node0/nic0:tx", "node1/nic1:rx", NULL};
+    vp_model_t *near = resolve("r5090-bf3:nodes=2:rates=measured:nics=near");
+    vp_model_t *plain = resolve("r5090-bf3:nodes=2:rates=measured");
+    vp_model_t *all = resolve("r5090-bf3:nics=all:nodes=2:rates=measured");
+    const vp_instance_t *path;
+
+    ck_assert_uint_eq(near->n_instances, plain->n_instances);
+    ck_assert_uint_eq(n_paths(near, 0, 4), 1);
+    ck_assert_uint_eq(n_paths(all, 0, 4), 4); /* by each NIC to the same one */
+    ck_assert_uint_eq(n_paths(all, 0, 5), 5); /* and by the near ones of both */
+    ck_assert_uint_eq(n_paths(all, 0, 1), n_paths(near, 0, 1));
+    ck_assert_uint_eq(n_paths(all, 0, 0), n_paths(near, 0, 0));
+    path = find_footprint(all, 0, 4, both_far);
+    ck_assert_ptr_nonnull(path);
+    ck_assert_int_eq(path->kind, VP_PATH_NIC);
+    ck_assert_uint_eq(path->bytes_per_s, UINT64_C(44000000000)); /* of the sockets */
+    ck_assert_str_eq(all->classes[path->source_class].name, "nic2");
+    path = find_footprint(all, 0, 5, out_far);
+    ck_assert_ptr_nonnull(path);
+    ck_assert_uint_eq(path->bytes_per_s, UINT64_C(47000000000)); /* of the NIC */
+    ck_assert_ptr_nonnull(find_footprint(all, 0, 5, in_far));
+    ck_assert_ptr_nonnull(find_footprint(all, 0, 5, crossed));
+    vp_model_destroy(all);
+    vp_model_destroy(plain);
+    vp_model_destroy(near);
+}
+END_TEST
+
 static const struct {
     const char *argument;
     vp_status_t status;
@@ -171,6 +239,9 @@ static const struct {
     {"fig1-6:colour=red", VP_ERR_USAGE, ":nodes=N"},
     {"fig1-6:nodes=2:", VP_ERR_IO, ""}, /* the name of a file then */
     {"fig1-6::nodes=2", VP_ERR_USAGE, "\":\""},
+    {"fig1-6:nics=far", VP_ERR_USAGE, ":nics=near or :nics=all"},
+    {"fig1-6:nics=", VP_ERR_USAGE, "\":nics=\""},
+    {"fig1-6:nics=all", VP_OK, ""},
     {"fig1-6:rates=guessed", VP_ERR_USAGE, "fig1-6: $.rates: has no set \"guessed\""},
     {"fig1-6:transports=pigeon", VP_ERR_USAGE, "fig1-6: $.transports: has no set \"pigeon\""},
     {"r5080-bf3:nodes=2000", VP_ERR_LIMIT, "the limits are 4096, 2048"},
@@ -532,6 +603,7 @@ int main(void)
     tcase_add_test(shipped, shipped_topologies_resolve);
     tcase_add_test(shipped, nodes_are_copied);
     tcase_add_test(shipped, trees_use_up_and_down_links);
+    tcase_add_test(shipped, all_nics_serve_all_switches);
     tcase_add_loop_test(shipped, arguments_are_checked, 0,
                         sizeof(bad_arguments) / sizeof(bad_arguments[0]));
     tcase_add_checked_fixture(files, make_directory, remove_directory);
