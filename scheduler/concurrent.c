@@ -19,7 +19,8 @@
 
 enum {
     MAX_TURNS = 32,
-    MAX_CALL_TURNS = 8,
+    MAX_CALL_TURNS = 16,
+    MAX_CALL_LOSSY_TURNS = 8,
     MAX_LANES = 1 << 16,   /* of a plan in turns */
     PIECE_CHUNKS = 16,     /* least of a piece, */
     PIECE_BYTES = 1 << 18, /* and least of its bytes */
@@ -177,11 +178,17 @@ static bool is_even(const vp_spread_t *spread)
     return most_bytes / 9 <= total_bytes / (spread->n_pairs + 1) / 4;
 }
 
-static uint32_t choose_turns(const vp_spread_t *spread, vp_effort_t effort)
+/*
+ * Turns keep lanes of uneven blocks from ending one by one. Links that lose when
+ * they are shared are slowed by any two sources, in whatever order lanes come:
+ * there more turns gain less than the gaps between them cost.
+ */
+static uint32_t choose_turns(const search_t *search, const vp_spread_t *spread)
 {
     size_t most = MAX_LANES / (count_lanes(spread) + 1);
-    uint32_t wanted = effort == VP_EFFORT_THOROUGH ? MAX_TURNS : MAX_CALL_TURNS;
+    uint32_t wanted = search->contention == VP_LINKS_IDEAL ? MAX_CALL_TURNS : MAX_CALL_LOSSY_TURNS;
 
+    wanted = search->options->effort == VP_EFFORT_THOROUGH ? MAX_TURNS : wanted;
     if (is_even(spread)) {
         return 1;
     }
@@ -295,6 +302,11 @@ static vp_status_t try_standing(search_t *search, vp_error_t *error)
     for (i = 0; i < 2 && status == VP_OK; i++) {
         status = try_split(search, &search->standing->split[i], i == 0, error);
     }
+    for (i = 0; i < 2 && status == VP_OK; i++) {
+        if (search->standing->has_even[i]) {
+            status = try_split(search, &search->standing->even[i], true, error);
+        }
+    }
     return status;
 }
 
@@ -405,8 +417,7 @@ static vp_status_t make_best(const search_t *search, vp_plan_t **plan_p, vp_erro
 {
     bool is_plain = search->best.model == NULL;
     const vp_spread_t *spread = is_plain ? &search->nearest : &search->best;
-    uint32_t n_turns =
-        is_plain && search->plain_fills ? 1 : choose_turns(spread, search->options->effort);
+    uint32_t n_turns = is_plain && search->plain_fills ? 1 : choose_turns(search, spread);
     vp_plan_t *plan = NULL;
     vp_plan_t *plain = NULL;
     vp_status_t status;

@@ -22,8 +22,31 @@ static bool is_scarce(const vp_model_t *model, const vp_instance_t *instance)
     return instance->n_resources == 0 && instance->n_copies < (from < to ? from : to);
 }
 
+/*
+ * Over NICs, but longer than another way over NICs of the same pair. An exclusive
+ * lane there keeps all its links from others: in what was tried, planners of
+ * exclusive lanes made slower plans with such ways.
+ */
+static bool is_detour(const vp_model_t *model, const vp_instance_t *instance)
+{
+    size_t pair = vp_pair(model, instance->from_group, instance->to_group);
+    uint32_t r;
+
+    for (r = model->pair_begin[pair];
+         instance->kind == VP_PATH_NIC && r < model->pair_begin[pair + 1]; r++) {
+        if (model->instances[r].kind == VP_PATH_NIC &&
+            model->instances[r].n_resources < instance->n_resources) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static uint32_t n_ways_of(const vp_model_t *model, const vp_instance_t *instance)
 {
+    if (is_detour(model, instance)) {
+        return 0;
+    }
     return is_scarce(model, instance) ? instance->n_copies : 1;
 }
 
@@ -34,8 +57,8 @@ static bool is_bundle(const vp_model_t *model, const vp_instance_t *a, const vp_
     uint32_t i;
     uint32_t k;
 
-    if (is_scarce(model, a) || is_scarce(model, b) || best >= model->gpu_link_bytes_per_s ||
-        a->n_resources + b->n_resources > VP_MAX_FOOTPRINT) {
+    if (is_scarce(model, a) || is_scarce(model, b) || is_detour(model, a) || is_detour(model, b) ||
+        best >= model->gpu_link_bytes_per_s || a->n_resources + b->n_resources > VP_MAX_FOOTPRINT) {
         return false;
     }
     for (i = 0; i < a->n_resources; i++) {

@@ -83,20 +83,24 @@ static bool is_nearer(const vp_instance_t *a, const vp_instance_t *b)
     return a->kind != b->kind ? a->kind < b->kind : a->bytes_per_s > b->bytes_per_s;
 }
 
-/* Of the ways of one kind, in turn by the source's index in its group. */
+/* Of the ways of one kind with the fewest resources, in turn by the source's index in its group. */
 static uint32_t way_in_turn(const vp_model_t *model, const vp_spread_pair_t *pair,
                             vp_path_kind_t kind)
 {
     const vp_instance_t *ways = &model->instances[pair->first_instance];
+    uint32_t fewest = UINT32_MAX;
     uint32_t n_equal = 0;
     uint32_t turn;
     uint32_t way;
 
     for (way = 0; way < pair->n_ways; way++) {
-        n_equal += ways[way].kind == kind;
+        if (ways[way].kind == kind && ways[way].n_resources <= fewest) {
+            n_equal = ways[way].n_resources < fewest ? 1 : n_equal + 1;
+            fewest = ways[way].n_resources;
+        }
     }
     turn = (pair->source - model->groups[model->rank_group[pair->source]].first_rank) % n_equal;
-    for (way = 0; ways[way].kind != kind || turn-- > 0; way++) {
+    for (way = 0; ways[way].kind != kind || ways[way].n_resources != fewest || turn-- > 0; way++) {
     }
     return way;
 }

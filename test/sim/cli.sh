@@ -139,6 +139,41 @@ else
     echo "ok: --port-sharing off"
 fi
 expect 2 simulate --topology r5080-bf3 --demand "$dir/d.csv" --algorithms auto --plan-links nonsense
+# Far NICs: bytes of one switch leave by both NICs of their node (NICs of 50 GB/s, links of 64
+# between switches). Where near NICs are evenly loaded no lane takes a far one, and uneven blocks
+# that are too small for a split of their own are spread over all NICs without planning.
+python3 - "$dir" <<'END'
+import sys
+one = [[64000000 * (i < 4 and 8 <= j < 12) for j in range(16)] for i in range(16)]
+even = [[8000000 * (i != j) for j in range(16)] for i in range(16)]
+odd = [[(100000 + 1000 * (i // 4 != 1)) * (i // 8 != j // 8) for j in range(16)] for i in range(16)]
+for i in range(4):
+    odd[i] = [2 * it for it in odd[i]]
+for name, rows in ("one", one), ("even", even), ("odd", odd):
+    with open(f"{sys.argv[1]}/{name}.csv", "w") as file:
+        file.writelines(",".join(map(str, row)) + "\n" for row in rows)
+END
+for name in one even odd; do
+    for nics in near all; do
+        expect 0 simulate --topology "r5080-bf3:nodes=2:nics=$nics" --demand "$dir/$name.csv" \
+            --algorithms auto --time-planning 1 --json
+        cp "$dir/out" "$dir/$name-$nics.json"
+    done
+done
+n_checks=$((n_checks + 1))
+python3 - "$dir" <<'END' || { echo 'FAILED: far NICs'; n_failures=$((n_failures + 1)); }
+import json, sys
+def read(name):
+    return {nics: json.load(open(f"{sys.argv[1]}/{name}-{nics}.json"))[0] for nics in ("near", "all")}
+one, even, odd = read("one"), read("even"), read("odd")
+assert one["all"]["time_ns"] < 0.53 * one["near"]["time_ns"], one
+assert even["all"]["time_ns"] == even["near"]["time_ns"], even
+assert even["all"]["flows"] == even["near"]["flows"], even
+assert odd["all"]["time_ns"] < 0.9 * odd["near"]["time_ns"], odd
+assert odd["all"]["planning_model_ns"] == 0, odd
+END
+expect 0 simulate --topology r5080-bf3:nodes=2:nics=all --demand "$dir/one.csv" --algorithms auto \
+    --fail node0/nic0:tx
 expect 2 simulate --topology fig1-6 --demand "$dir/a.csv" --algorithms nccl --sweep 1M,,2M
 expect 2 simulate --topology fig1-6 --demand "$dir/a.csv" --algorithms nccl --sweep 0
 expect 2 simulate --topology fig1-6 --demand "$dir/a.csv" --algorithms nccl --unaware
