@@ -18,8 +18,8 @@ if [ ! -e "$source/built" ]; then
 fi
 cd "$source" || exit 1
 
-# "Ran 99 tests" and "OK (skipped=3)" of every rank; times differ.
-ran() { sed -n -e 's/^.*\(Ran [0-9]* tests\).*$/\1/p' -e '/^OK/p' -e '/^FAILED/p' "$1" | sort | uniq -c | tr -s ' \n' ' '; }
+# "Ran 99 tests" and "OK (skipped=3)" of every rank; times differ. Ranks may write into one line.
+ran() { grep -oE 'Ran [0-9]+ tests|(OK|FAILED)( \([^)]*\))?' "$1" | sort | uniq -c | tr -s ' \n' ' '; }
 
 for entry in test_cco_buf:4 test_cco_vec:4 test_cco_nb_buf:4 test_cco_nb_vec:4 test_cco_obj:4 \
     test_cco_vec:5 test_cco_nb_vec:5; do
