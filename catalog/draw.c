@@ -169,8 +169,10 @@ static void draw_table(const vp_picture_t *picture, int y)
 }
 
 /* The network joins the NICs of all nodes; it is taken to be non-blocking. */
-static void draw_network(const vp_picture_t *picture, int y, int width)
+static void draw_network(const vp_picture_t *picture, int y)
 {
+    int width =
+        (int)drawn_nodes(picture->model) * (vp_picture_node_width(picture) + MARGIN) - MARGIN;
     uint32_t node;
 
     for (node = 0; node < drawn_nodes(picture->model); node++) {
@@ -179,8 +181,8 @@ static void draw_network(const vp_picture_t *picture, int y, int width)
 
         vp_svg_line(picture->writer, "wire", x, y - SPACE, x, y);
     }
-    vp_svg_box(picture->writer, "network", MARGIN, y, width - 2 * MARGIN, NETWORK);
-    vp_svg_text(picture->writer, "network-text", VP_SVG_MIDDLE, width / 2, y + 20,
+    vp_svg_box(picture->writer, "network", MARGIN, y, width, NETWORK);
+    vp_svg_text(picture->writer, "network-text", VP_SVG_MIDDLE, MARGIN + width / 2, y + 20,
                 "network: %" PRIu32 " NICs", picture->model->n_nics);
 }
 
@@ -218,7 +220,7 @@ static void draw(vp_picture_t *picture)
                              MARGIN + TITLE);
     }
     if (network > 0) {
-        draw_network(picture, bottom + SPACE, width);
+        draw_network(picture, bottom + SPACE);
     }
     draw_table(picture, bottom + network + MARGIN + ROW);
     vp_svg_end(picture->writer);

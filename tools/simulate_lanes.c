@@ -240,8 +240,11 @@ static void draw_counts(vp_drawing_t *svg, const lanes_t *lanes, const uint32_t 
                            0.15 + 0.85 * part);
             (void)snprintf(text, sizeof(text), "%" PRIu32, counts[begin]);
             if ((column - begin) * width > 24) {
-                vp_drawing_text(svg, x + (column - begin) * width / 2, y + lanes->line_height - 3,
-                                "middle", VP_DRAWING_TEXT - 3, text);
+                vp_drawing_put(svg, "<g fill=\"%s\">", part > 0.5 ? "white" : "black");
+                vp_drawing_text(svg, x + (column - begin) * width / 2,
+                                y + lanes->line_height / 2 + VP_DRAWING_TEXT * 0.35, "middle",
+                                VP_DRAWING_TEXT - 1, text);
+                vp_drawing_put(svg, "</g>\n");
             }
         }
         begin = column;
