@@ -26,7 +26,7 @@ nested_check() {
     local name=$1 counts
     shift
     cd "$work/$name" || exit 99
-    timeout 1200 make -s -k check "$@" >check.log 2>&1
+    timeout "${nested_seconds:-1200}" make -s -k check "$@" >check.log 2>&1
     "$top/test/summary" . >summary.txt
     counts=$(sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed$/\1 \2/p' summary.txt)
     n_checks=$((n_checks + ${counts% *} + ${counts#* }))
