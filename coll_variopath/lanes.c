@@ -181,6 +181,11 @@ static vp_status_t open_context(const vp_lanes_t *lanes, vp_path_t *path, vp_err
         return path_error(path, "open a context", ret, error);
     }
     path->puts_device = can_put_device(path);
+    /*
+     * Over TCP UCX outlives peers without its error handling. With it, it emulates every put,
+     * and ends a process that cannot acknowledge one to a peer that has died meanwhile.
+     */
+    path->guarded = lanes->tolerant && !has_transport(path->tls, "tcp");
     return VP_OK;
 }
 

@@ -142,7 +142,7 @@ static void ignore_failure(void *argument, ucp_ep_h endpoint, ucs_status_t statu
  * Without error handling UCX ends the process when a peer is gone. Not every transport
  * can do with it: those are used as if peers lived for ever.
  */
-static ucs_status_t create_tolerant(ucp_worker_h worker, ucp_ep_params_t params, ucp_ep_h *ucp_p)
+static ucs_status_t create_guarded(ucp_worker_h worker, ucp_ep_params_t params, ucp_ep_h *ucp_p)
 {
     params.field_mask |= UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE | UCP_EP_PARAM_FIELD_ERR_HANDLER;
     params.err_mode = UCP_ERR_HANDLING_MODE_PEER;
@@ -164,8 +164,8 @@ static vp_status_t endpoint_open(vp_lanes_t *lanes, vp_endpoint_t *endpoint, vp_
     }
     params.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS;
     params.address = endpoint->address;
-    ret = lanes->tolerant ? create_tolerant(path->worker, params, &endpoint->ucp)
-                          : UCS_ERR_UNSUPPORTED;
+    ret =
+        path->guarded ? create_guarded(path->worker, params, &endpoint->ucp) : UCS_ERR_UNSUPPORTED;
     if (ret != UCS_OK) {
         ret = ucp_ep_create(path->worker, &params, &endpoint->ucp);
     }

@@ -39,6 +39,7 @@ typedef struct vp_path {
     char *devices;
     ucp_context_h context;
     bool puts_device; /* puts reach CUDA memory without a detour through the host */
+    bool guarded;     /* endpoints are made with UCX's error handling */
     ucp_worker_h worker;
     bool stuck; /* something on the worker never ended */
     vp_retired_t *retired;

@@ -399,7 +399,8 @@ static vp_status_t connect_phase(vp_engine_t *engine, bool upwards, const uint8_
         }
         if (connect_peer(engine, peer, lists + peer * list_bytes, list_bytes, &report, &detail) !=
             VP_OK) {
-            vp_log(engine->options.log, VP_LOG_WARN, "%s", detail.text);
+            vp_log(engine->options.log, VP_LOG_WARN, "rank %u is not connected: %s", peer,
+                   detail.text);
         }
     }
     status = vp_engine_agree(engine, &report, &bad, error);

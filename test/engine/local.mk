@@ -53,6 +53,8 @@ test_engine_test_place_LDADD = $(engine_test_ldadd) $(UCX_LIBS) $(CHECK_LIBS)
 
 test_engine_test_lanes_SOURCES = test/engine/test_lanes.c test/engine/ranks.c test/engine/ranks.h
 test_engine_test_lanes_CPPFLAGS = $(engine_test_cppflags)
+# UCX sends by the test's own send().
+test_engine_test_lanes_LDFLAGS = -export-dynamic
 test_engine_test_lanes_LDADD = $(engine_test_ldadd) $(UCX_LIBS) $(CHECK_LIBS)
 
 test_engine_test_engine_SOURCES = test/engine/test_engine.c $(engine_test_helpers) \

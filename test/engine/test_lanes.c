@@ -5,8 +5,11 @@
  */
 #include <check.h>
 #include <dirent.h>
+#include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "coll_variopath/lanes.h"
@@ -41,10 +44,13 @@ typedef struct setting {
     ranks_comm_t *comm;
     bulletin_t *bulletin;
     bool threads;
+    bool tolerant;
     uint32_t source_class;
     uint32_t destination_class;
     size_t n_bytes;
 } setting_t;
+
+static const setting_t plain;
 
 static void progress(void *context)
 {
@@ -57,13 +63,14 @@ static uint64_t key_of(uint32_t rank)
 }
 
 static vp_status_t create(const vp_path_class_t *list, uint32_t n_classes, const bool *open,
-                          bool threads, vp_lanes_t **lanes_p, vp_error_t *error)
+                          const setting_t *setting, vp_lanes_t **lanes_p, vp_error_t *error)
 {
     vp_lanes_config_t config = {.classes = list,
                                 .n_classes = n_classes,
                                 .wanted = open,
                                 .estimated_peers = 2,
-                                .threads = threads};
+                                .threads = setting->threads,
+                                .tolerant = setting->tolerant};
 
     return vp_lanes_create(&config, lanes_p, error);
 }
@@ -74,9 +81,8 @@ static void start(rank_state_t *state, uint32_t rank, const setting_t *setting)
     uint32_t i;
 
     memset(state, 0, sizeof(*state));
-    RANKS_CHECK(create(classes, N_CLASSES, wanted, setting->threads, &state->lanes, &error) ==
-                    VP_OK,
-                "%s", error.text);
+    RANKS_CHECK(create(classes, N_CLASSES, wanted, setting, &state->lanes, &error) == VP_OK, "%s",
+                error.text);
     state->rank = rank;
     state->bulletin = setting->bulletin;
     state->member = (ranks_member_t){
@@ -460,6 +466,109 @@ START_TEST(a_cancelled_put_can_be_tried_again)
 }
 END_TEST
 
+/*
+ * What UCX sends by. A peer that dies between its bytes' arrival and their answer cannot be had
+ * at will; that its socket is closed by then, can.
+ */
+static atomic_bool all_are_gone;
+static int n_refused;
+
+__attribute__((visibility("default"))) ssize_t send(int file, const void *bytes_p, size_t n_bytes,
+                                                    int flags)
+{
+    if (atomic_load(&all_are_gone)) {
+        n_refused++;
+        errno = ECONNRESET;
+        return -1;
+    }
+    return sendto(file, bytes_p, n_bytes, flags, NULL, 0);
+}
+
+/* Both have an endpoint to the other, and nothing of that is left to be said. */
+static void connect_both(rank_state_t *state, uint32_t path)
+{
+    vp_error_t error;
+    uint32_t turn;
+
+    for (turn = 0; turn < 2; turn++) {
+        if (state->rank == turn) {
+            RANKS_CHECK(reach(state, 1 - turn, path, path, &error) == VP_OK, "%s", error.text);
+        }
+        ranks_barrier(&state->member);
+    }
+}
+
+static void put_often(rank_state_t *state, vp_window_t *window, const void *buffer, size_t n_bytes)
+{
+    enum { N_PUTS = 8 };
+    vp_error_t error;
+    int i;
+
+    for (i = 0; i < N_PUTS; i++) {
+        vp_operation_t *operation = NULL; /* never ends: rank 1 does not answer */
+
+        RANKS_CHECK(vp_lanes_put(state->lanes, window, buffer, false, state->bulletin->buffer[1],
+                                 n_bytes, &operation, &error) == VP_OK,
+                    "%s", error.text);
+    }
+}
+
+/* Rank 0 puts; rank 1 takes in what comes and cannot answer it. */
+static void body_answer_the_dead(uint32_t rank, void *argument)
+{
+    const setting_t *setting = argument;
+    size_t n = setting->n_bytes;
+    unsigned char *buffer = calloc(1, n);
+    vp_window_t *window = NULL;
+    rank_state_t state;
+    vp_region_t *region;
+    vp_error_t error;
+    int i;
+
+    ranks_expect_leaks();
+    start(&state, rank, setting);
+    RANKS_CHECK(vp_lanes_register(state.lanes, buffer, n, 0, &region, &error) == VP_OK, "%s",
+                error.text);
+    tell_keys(&state, region);
+    state.bulletin->buffer[rank] = (uintptr_t)buffer;
+    connect_both(&state, setting->source_class);
+    if (rank == 0) {
+        open_to_1(&state, setting->source_class, &window);
+        put_and_wait(&state, window, buffer, state.bulletin->buffer[1], n);
+        buffer[n - 1] = 7;
+    }
+    ranks_barrier(&state.member);
+    state.member.progress = NULL;
+    ranks_barrier(&state.member);
+    if (rank == 0) {
+        put_often(&state, window, buffer, n);
+    }
+    ranks_barrier(&state.member);
+    atomic_store(&all_are_gone, rank == 1);
+    for (i = 0; i < 200; i++) {
+        (void)vp_lanes_progress(state.lanes);
+        (void)usleep(1000);
+    }
+    RANKS_CHECK(rank == 0 || (buffer[n - 1] == 7 && n_refused > 0),
+                "nothing came that had to be answered");
+    ranks_barrier(&state.member);
+}
+
+START_TEST(who_answers_the_dead_lives_on)
+{
+    static const size_t sizes[] = {1, 100, 3000, 20000};
+    size_t i;
+
+    if (strncmp(vp_lanes_runtime_version(), "1.13.", 5) == 0) {
+        return; /* emulates every put in any case */
+    }
+    for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        run(2, body_answer_the_dead,
+            (setting_t){.tolerant = true, .source_class = TCP, .n_bytes = sizes[i]});
+    }
+}
+END_TEST
+
 static void body_bad_class(uint32_t rank, void *argument)
 {
     static vp_path_class_t bad[2] = {
@@ -472,13 +581,13 @@ static void body_bad_class(uint32_t rank, void *argument)
 
     (void)rank;
     (void)argument;
-    RANKS_EQUAL(create(bad, 2, open, false, &lanes, &error), VP_ERR_TRANSPORT);
+    RANKS_EQUAL(create(bad, 2, open, &plain, &lanes, &error), VP_ERR_TRANSPORT);
     RANKS_CHECK(lanes == NULL, "lanes in spite of the error");
     RANKS_CHECK(strstr(error.text, "\"strange\"") != NULL &&
                     strstr(error.text, "\"bogus\"") != NULL && strstr(error.text, "dev7") != NULL,
                 "%s", error.text);
     bad[1].tls = (char *)"tcp"; /* a good transport on a device that is not there */
-    RANKS_EQUAL(create(bad, 2, open, false, &lanes, &error), VP_ERR_TRANSPORT);
+    RANKS_EQUAL(create(bad, 2, open, &plain, &lanes, &error), VP_ERR_TRANSPORT);
     RANKS_CHECK(strstr(error.text, "dev7") != NULL, "%s", error.text);
 }
 
@@ -499,7 +608,7 @@ static void body_environment(uint32_t rank, void *argument)
     RANKS_EQUAL(setenv("UCX_TLS", "bogus", 1), 0);
     RANKS_EQUAL(setenv("VARIOPATH_UCX_NET_DEVICES", "dev7", 1), 0);
     RANKS_EQUAL(setenv("UCX_NET_DEVICES", "dev7", 1), 0);
-    RANKS_CHECK(create(classes, N_CLASSES, wanted, false, &lanes, &error) == VP_OK, "%s",
+    RANKS_CHECK(create(classes, N_CLASSES, wanted, &plain, &lanes, &error) == VP_OK, "%s",
                 error.text);
     vp_lanes_destroy(lanes);
 }
@@ -571,6 +680,7 @@ static Suite *lanes_suite(void)
     tcase_add_test(tcase, connecting_again_changes_nothing);
     tcase_add_test(tcase, keys_that_do_not_parse_are_refused);
     tcase_add_test(tcase, a_cancelled_put_can_be_tried_again);
+    tcase_add_test(tcase, who_answers_the_dead_lives_on);
     tcase_add_test(tcase, a_class_that_ucx_refuses_is_named);
     tcase_add_test(tcase, the_environment_cannot_redirect_a_class);
     tcase_add_test(tcase, versions_are_told);
