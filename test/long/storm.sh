@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # What takes too long or too much for every change: 20,000 communicators that come and go with
-# flat memory and descriptors, and blocks of more than 2^31 bytes (4.3 GiB of memory).
+# flat memory and descriptors, blocks of more than 2^31 bytes (4.3 GiB of memory), the slow ones
+# of the reported calls, 64 ranks.
 . "${srcdir:?}/test/mca/common.sh"
 output=$work/output
 ours=(--mca coll variopath --mca coll_variopath_host 1)
@@ -22,4 +23,18 @@ else
         check "a block of more than 2^31 bytes, $mode" contains "$output" "100%: Checks: 2, Failures: 0"
     done
 fi
+
+# cases NAME RANKS CATALOG ARGUMENT...: programs that count their cases themselves.
+cases() {
+    local name=$1 ranks=$2 catalog=$3
+    shift 3
+    launch 1500 "$ranks" "${ours[@]}" --mca coll_variopath_catalog "$catalog" "$@" >"$output" 2>&1
+    check "$name: exit code" equal "$?" 0
+    grep -E '^(ok|FAILED): |wrong$' "$output" | sed "s/^/$name: /"
+    check "$name: right" grep -qE ' Failures: 0, |: 0 wrong' "$output"
+}
+VP_LONG=1 cases "reports, the slow ones too" 8 "$work/eight.vpcat" "$builddir/test/mca/reports" carried
+cases "another matrix in each call" 8 "$work/eight.vpcat" "$builddir/test/mca/lifecycle" changing 1000
+"$variopath" catalog build r5080-bf3:nodes=8:transports=local -o "$work/many.vpcat" >/dev/null
+cases "64 ranks" 64 "$work/many.vpcat" "$builddir/test/mca/reports" any "four of five"
 finish

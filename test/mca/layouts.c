@@ -17,6 +17,7 @@
 
 static int world_rank;
 static int world_size;
+static int all_carried;
 
 static int some(int source, int destination, int seed)
 {
@@ -40,6 +41,17 @@ static int idle_rank(int source, int destination, int seed)
     int idle = seed % 2 == 0 && (source == 3 || destination == 3);
 
     return idle ? 0 : 1 + (source + destination) % 3;
+}
+
+/* One rank has nothing at all, another one nothing for itself only. */
+static int nothing_for_some(int source, int destination, int seed)
+{
+    int idle = seed % 4, selfless = (seed + 1) % 4;
+
+    if (source == idle || destination == idle || (source == selfless && destination == selfless)) {
+        return 0;
+    }
+    return 1 + (source + destination) % 4 * 100;
 }
 
 static MPI_Datatype committed(MPI_Datatype type)
@@ -257,6 +269,34 @@ static int case_in_place_descending(void)
     return n_wrong;
 }
 
+/* Who has nothing to do must not leave before the others have met him: 4.1.4's own exchange hangs.
+ */
+static int case_in_place_idle(void)
+{
+    int n_wrong = 0;
+    int seed, kind;
+
+    if (!all_carried) {
+        return 0;
+    }
+    for (seed = 0; seed < 8; seed++) {
+        for (kind = EXCHANGE_ALLTOALLV; kind <= EXCHANGE_ALLTOALLW; kind++) {
+            const exchange_t call = {.kind = (exchange_kind_t)kind,
+                                     .mode =
+                                         seed / 4 == 0 ? EXCHANGE_BLOCKING : EXCHANGE_NONBLOCKING,
+                                     .comm = MPI_COMM_WORLD,
+                                     .in_place = 1,
+                                     .receive_type = MPI_INT,
+                                     .count = nothing_for_some,
+                                     .seed = seed};
+
+            n_wrong += exchange_run(&call);
+        }
+        (void)MPI_Barrier(MPI_COMM_WORLD);
+    }
+    return n_wrong;
+}
+
 /* Sub-communicators of every size, in place and not. */
 static int case_sizes(void)
 {
@@ -386,6 +426,7 @@ int main(int argc, char **argv)
         {"elements that interleave", case_interleaved},
         {"struct with lower bound -16, received as bytes", case_struct_to_bytes},
         {"in place, extent 24, size 8, descending", case_in_place_descending},
+        {"in place, ranks with nothing to exchange", case_in_place_idle},
         {"communicators of every size", case_sizes},
         {"types without size against counts of zero", case_zero_size},
         {"a rank that is idle in every second call", case_idle_rank},
@@ -397,6 +438,7 @@ int main(int argc, char **argv)
     (void)MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
     (void)MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
     (void)MPI_Comm_size(MPI_COMM_WORLD, &world_size);
+    all_carried = argc > 1 && carried_argument(argv[1]) == 2;
     code = run_cases(cases, (int)(sizeof(cases) / sizeof(cases[0])),
                      argc > 1 ? carried_argument(argv[1]) : -1, argc > 2 ? argv[2] : NULL);
     (void)MPI_T_finalize();

@@ -73,6 +73,30 @@ static int open_files(void)
     return n;
 }
 
+/* What this component does not serve, or never has to: alone, between groups, without a call. */
+static int live_unserved(int seed)
+{
+    MPI_Comm group, comm;
+    int n_wrong = 0;
+
+    if (seed % 3 == 0) {
+        (void)MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    } else {
+        int alone = seed % 3 == 1;
+
+        (void)MPI_Comm_split(MPI_COMM_WORLD, alone ? world_rank : world_rank % 2, 0, &group);
+        if (alone) {
+            n_wrong = run(group, EXCHANGE_BLOCKING, some, seed);
+            (void)MPI_Comm_free(&group);
+            return n_wrong;
+        }
+        (void)MPI_Intercomm_create(group, 0, MPI_COMM_WORLD, 1 - world_rank % 2, 7, &comm);
+        (void)MPI_Comm_free(&group);
+    }
+    (void)MPI_Comm_free(&comm);
+    return n_wrong;
+}
+
 /* dup, idup and split, one call on each, free. */
 static int live_once(int seed)
 {
@@ -105,7 +129,7 @@ static int storm(int n)
             resident = resident_kib();
             files = open_files();
         }
-        n_wrong += live_once(i);
+        n_wrong += i % 4 == 2 ? live_unserved(i / 4) : live_once(i);
     }
     resident = resident_kib() - resident;
     files = open_files() - files;

@@ -56,6 +56,35 @@ static int case_shrinking(void)
     return n_wrong;
 }
 
+/* Four of five pairs have nothing for each other. */
+static int rare(int source, int destination, int seed)
+{
+    unsigned n =
+        (unsigned)(source * 131 + destination * 17 + seed * 7919) * 2654435761u >> 7 & 0xffff;
+
+    return n % 5 != 0 ? 0 : (int)(n >> 4);
+}
+
+/* Ranks that skip what is empty must not fall out of step with those that do not. */
+static int case_rare(void)
+{
+    int round, n_wrong = 0;
+
+    for (round = 0; round < 6; round++) {
+        exchange_t call = bytes(MPI_COMM_WORLD, rare, round);
+        int value = world_rank + round, sum = 0;
+
+        n_wrong += exchange_run(&call);
+        if (round % 2 == 1) {
+            (void)MPI_Barrier(MPI_COMM_WORLD);
+            (void)MPI_Allreduce(&value, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+            n_wrong += check_equal(sum, world_size * (world_size - 1) / 2 + round * world_size,
+                                   "the sum after a call");
+        }
+    }
+    return n_wrong;
+}
+
 /* What a rank of the first group sends to one of the second, or the other way round. */
 static int between(int sender, int receiver)
 {
@@ -249,6 +278,7 @@ int main(int argc, char **argv)
 {
     static const mpi_case_t cases[] = {
         {"the largest call first, then one byte", case_shrinking},
+        {"four of five blocks empty, then other collectives", case_rare},
         {"between a group of three and one of the others", case_unequal_groups},
         {"two threads, 1 byte to 256 KiB", case_two_threads},
         {"threads that call, copy communicators and send", case_other_work},
