@@ -379,6 +379,22 @@ static vp_status_t connect_peer(vp_engine_t *engine, uint32_t peer, const uint8_
     return VP_OK;
 }
 
+/* Waiting for a peer ends as well when another one dies, which is no fault of a path. */
+static void tell_unconnected(const vp_engine_t *engine, uint32_t peer, const char *why)
+{
+    uint32_t dead = engine->rank;
+
+    if (!vp_engine_is_broken(engine, &dead)) {
+        vp_log(engine->options.log, VP_LOG_WARN, "rank %u is not connected: %s", peer, why);
+    } else if (dead != engine->rank) {
+        vp_log(engine->options.log, VP_LOG_WARN, "rank %u is not connected: rank %u has died", peer,
+               dead);
+    } else {
+        vp_log(engine->options.log, VP_LOG_WARN,
+               "rank %u is not connected: the communicator was revoked", peer);
+    }
+}
+
 /*
  * One of two phases: each pair is connected first by its lower place, then by
  * the other. Endpoints of both directions that appear at once, or while bytes
@@ -399,8 +415,7 @@ static vp_status_t connect_phase(vp_engine_t *engine, bool upwards, const uint8_
         }
         if (connect_peer(engine, peer, lists + peer * list_bytes, list_bytes, &report, &detail) !=
             VP_OK) {
-            vp_log(engine->options.log, VP_LOG_WARN, "rank %u is not connected: %s", peer,
-                   detail.text);
+            tell_unconnected(engine, peer, detail.text);
         }
     }
     status = vp_engine_agree(engine, &report, &bad, error);

@@ -20,7 +20,7 @@ survivors() {
     check "$1: every survivor went on" equal "$(grep -cE '^rank [0-3]: went on, 0 wrong' "$2")" 3
     # Who was told before he entered a call has nothing to say, only that the others may go.
     check "$1: what was said names the dead rank" test \
-        "$(grep -c 'coll:variopath: ' "$2")" -eq 0 -o "$(grep -cE "(Rank $3 has died|was revoked|rank $3 is not connected)" "$2")" -gt 0
+        "$(grep -c 'coll:variopath: ' "$2")" -eq 0 -o "$(grep -cE "([Rr]ank $3 has died|was revoked|rank $3 is not connected)" "$2")" -gt 0
     local ms
     ms=$(sed -n 's/^rank .* \([-0-9]*\) ms after the death.*/\1/p' "$2" | sort -n | tail -n 1)
     check "$1: in time" test "${ms:-999999}" -le "$bound_ms"
