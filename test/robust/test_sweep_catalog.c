@@ -1,6 +1,6 @@
 /*
  * Every allocation of the catalog room fails once: topologies, catalogs made,
- * stored, loaded, restricted, drawn.
+ * stored, loaded, restricted, rescaled, drawn.
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
@@ -18,6 +18,7 @@
 #include "catalog/build.h"
 #include "catalog/diff.h"
 #include "catalog/draw.h"
+#include "catalog/rescale.h"
 #include "catalog/restrict.h"
 #include "catalog/store.h"
 #include "catalog/topology.h"
@@ -220,6 +221,39 @@ static vp_status_t run_restrict(const void *argument, uint64_t *digest_p, vp_err
     return status;
 }
 
+static vp_status_t run_restrict_to_all(const void *argument, uint64_t *digest_p, vp_error_t *error)
+{
+    vp_catalog_t *catalog;
+    vp_status_t status = vp_catalog_restrict_to_all(given, &catalog, error);
+
+    (void)argument;
+    if (status == VP_OK) {
+        *digest_p = catalog->model->n_instances * 1000 + catalog->n_families;
+        vp_catalog_destroy(catalog);
+    }
+    return status;
+}
+
+static vp_status_t run_rescale(const void *argument, uint64_t *digest_p, vp_error_t *error)
+{
+    const vp_instance_t *instance = &given->model->instances[0];
+    vp_rescaled_t rescaled = {instance->kind, instance->source_class, instance->destination_class,
+                              700000};
+    vp_catalog_t *catalog;
+    vp_status_t status = vp_catalog_rescale(given, &rescaled, 1, &catalog, error);
+
+    (void)argument;
+    if (status != VP_OK) {
+        return status;
+    }
+    status = vp_catalog_seal(catalog, error);
+    if (status == VP_OK) {
+        status = digest_catalog(catalog, digest_p, error);
+    }
+    vp_catalog_destroy(catalog);
+    return status;
+}
+
 static vp_status_t run_avoid(const void *argument, uint64_t *digest_p, vp_error_t *error)
 {
     const vp_instance_t *instance = &given->model->instances[0];
@@ -275,6 +309,8 @@ static vp_status_t run_draw(const void *argument, uint64_t *digest_p, vp_error_t
 START_TEST(catalogs_are_worked_with)
 {
     sweep("restrict", run_restrict, NULL);
+    sweep("restrict to all", run_restrict_to_all, NULL);
+    sweep("rescale", run_rescale, NULL);
     sweep("avoid", run_avoid, NULL);
     sweep("advise", run_advise, NULL);
     sweep("draw", run_draw, NULL);

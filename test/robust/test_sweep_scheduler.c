@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "scheduler/alignment.h"
 #include "scheduler/demand.h"
 #include "scheduler/schedule.h"
 #include "sweep.h"
@@ -153,6 +154,7 @@ static vp_status_t run_bound(const void *argument, uint64_t *digest_p, vp_error_
     uint64_t list_ns = 0;
     uint64_t fluid_ns = 0;
     uint64_t pairwise_ns = 0;
+    uint64_t alignment_ns = 0;
     vp_status_t status = vp_bound(model, demand, model->alpha_ns, &bound, error);
 
     (void)argument;
@@ -165,7 +167,10 @@ static vp_status_t run_bound(const void *argument, uint64_t *digest_p, vp_error_
     if (status == VP_OK) {
         status = vp_pairwise_ns(model, demand, model->alpha_ns, &pairwise_ns, error);
     }
-    *digest_p = bound.bound_ns + 3 * list_ns + 5 * fluid_ns + 7 * pairwise_ns;
+    if (status == VP_OK) {
+        status = vp_alignment_bound(model, demand, model->alpha_ns, &bound, &alignment_ns, error);
+    }
+    *digest_p = bound.bound_ns + 3 * list_ns + 5 * fluid_ns + 7 * pairwise_ns + 11 * alignment_ns;
     return status;
 }
 

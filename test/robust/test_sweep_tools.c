@@ -43,7 +43,9 @@ static const char *const commands[] = {
     "simulate --topology fig1-6 --demand IN/e.csv --schedule IN/s.json",
     "simulate --topology fig1-6 --demand IN/d.csv --algorithms nearest --svg OUT",
     "simulate --topology fig1-6 --demand IN/d.csv --algorithms list --csv --sweep 1M,2M "
-    "--fail node0/nic0:tx",
+    "--fail node0/nic0:tx --links collapses",
+    "trace " VP_SOURCE_DIR "/test/fuzz/trace-lines.seed --json",
+    "trace " VP_SOURCE_DIR "/test/fuzz/trace-chrome.seed --svg OUT",
 };
 enum { N_COMMANDS = sizeof(commands) / sizeof(commands[0]) };
 
