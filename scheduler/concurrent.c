@@ -331,22 +331,42 @@ static uint64_t split_cost(const search_t *search, uint64_t n_steps)
            (uint64_t)(search->nearest.model->n_ranks - 1) * VP_COST_DEAL_NS;
 }
 
+/* Is a NIC the fullest shared link? If not, links to far NICs are too full for more bytes. */
+static bool is_nic_fullest(const vp_spread_t *spread)
+{
+    const vp_model_t *model = spread->model;
+    uint64_t nic_ns = 0;
+    uint64_t link_ns = 0;
+    uint32_t i;
+
+    for (i = 0; i < model->n_resources; i++) {
+        uint64_t ns = spread->load_ns[(size_t)2 * model->n_ranks + i];
+        uint64_t *most_ns = vp_plan_contention_table(model->resources[i].kind) == VP_CONTENTION_NIC
+                                ? &nic_ns
+                                : &link_ns;
+
+        *most_ns = ns > *most_ns ? ns : *most_ns;
+    }
+    return nic_ns > link_ns;
+}
+
 /* A split for this very demand; in a call only where it may gain more than it costs. */
 static vp_status_t try_own_split(search_t *search, bool is_frugal, vp_error_t *error)
 {
     uint64_t best_ns =
         vp_spread_fullest_ns(search->best.model == NULL ? &search->nearest : &search->best);
     uint64_t gain_ns = best_ns > search->reach_ns ? best_ns - search->reach_ns : 0;
+    bool uses_far = is_nic_fullest(&search->nearest);
+    uint64_t most_steps = vp_split_most_steps(&search->standing->split[0], uses_far);
     vp_split_t split = {0};
     vp_status_t status;
 
-    if (gain_ns < best_ns / 100 ||
-        (is_frugal && gain_ns <= split_cost(search, vp_split_most_steps(search->nearest.model)))) {
+    if (gain_ns < best_ns / 100 || (is_frugal && gain_ns <= split_cost(search, most_steps))) {
         return VP_OK;
     }
     status = vp_split_collect(&split, &search->nearest, error);
     if (status == VP_OK) {
-        vp_split_solve(&split);
+        vp_split_solve(&split, uses_far);
         search->planning_ns += split_cost(search, split.n_steps);
         status = try_split(search, &split, true, error);
     }

@@ -12,6 +12,7 @@ enum {
     MAX_SQUARINGS = 9,   /* or in late sweeps to this */
     FIRST_PART_BITS = 1, /* moves are a half of a group pair's bytes at first, */
     LAST_PART_BITS = 11, /* and this power of two of them at last */
+    FAR_PART_BITS = 4,   /* by then far NICs have gained, or will not */
     SWEEPS_PER_PART = 3
 };
 #define MAX_LEVEL (UINT64_C(3) << (LEVEL_BITS - 1)) /* squared, it stays below 64 bits */
@@ -22,6 +23,7 @@ typedef struct move {
     uint32_t end;
     uint64_t n_bytes;
     uint32_t n_squarings;
+    bool is_near; /* far NICs are not looked at */
 } move_t;
 
 static size_t resource_port(const vp_split_t *split, uint32_t resource)
@@ -125,8 +127,12 @@ static bool move_bytes(vp_split_t *split, const move_t *move)
     uint32_t r;
 
     for (r = move->first; r < move->end; r++) {
-        uint64_t cost = cost_of(split, r);
+        uint64_t cost;
 
+        if (move->is_near && split->is_far[r]) {
+            continue;
+        }
+        cost = cost_of(split, r);
         if (split->way_bytes[r] >= move->n_bytes && cost > dearest) {
             dearest = cost;
             from = r;
@@ -151,8 +157,21 @@ uint64_t vp_split_fullest_ns(const vp_split_t *split)
     return fullest_ns;
 }
 
+/* Ways of a pair that may be looked at. */
+static uint32_t count_ways(const vp_split_t *split, size_t pair, bool is_near)
+{
+    const vp_model_t *model = split->spread->model;
+    uint32_t n = 0;
+    uint32_t r;
+
+    for (r = model->pair_begin[pair]; r < model->pair_begin[pair + 1]; r++) {
+        n += is_near && split->is_far[r] ? 0 : 1;
+    }
+    return n;
+}
+
 /* One sweep over all group pairs; whether anything moved. */
-static bool sweep(vp_split_t *split, uint32_t part_bits, uint32_t n_squarings)
+static bool sweep(vp_split_t *split, uint32_t part_bits, uint32_t n_squarings, bool is_near)
 {
     const vp_model_t *model = split->spread->model;
     size_t n_pairs = (size_t)model->n_groups * model->n_groups;
@@ -166,9 +185,9 @@ static bool sweep(vp_split_t *split, uint32_t part_bits, uint32_t n_squarings)
     }
     for (pair = 0; pair < n_pairs; pair++) {
         move_t move = {model->pair_begin[pair], model->pair_begin[pair + 1],
-                       split->group_bytes[pair] >> part_bits, n_squarings};
+                       split->group_bytes[pair] >> part_bits, n_squarings, is_near};
 
-        if (move.end - move.first > 1 && move.n_bytes > 0) {
+        if (move.n_bytes > 0 && count_ways(split, pair, is_near) > 1) {
             if (move_bytes(split, &move)) {
                 split->is_moved[pair] = true;
                 has_moved = true;
@@ -192,9 +211,10 @@ static uint64_t fullest_rank(const vp_split_t *split)
     return fullest_ns;
 }
 
-void vp_split_solve(vp_split_t *split)
+static void solve(vp_split_t *split, uint64_t rank_ns, bool is_near)
 {
-    uint64_t rank_ns = fullest_rank(split);
+    uint64_t least_gain_ns = is_near ? 0 : vp_split_fullest_ns(split) / 64;
+    uint64_t wanted_ns = vp_split_fullest_ns(split) - least_gain_ns;
     uint32_t part_bits;
 
     for (part_bits = FIRST_PART_BITS; part_bits <= LAST_PART_BITS; part_bits++) {
@@ -203,9 +223,60 @@ void vp_split_solve(vp_split_t *split)
 
         n_squarings = n_squarings < MAX_SQUARINGS ? n_squarings : MAX_SQUARINGS;
         for (n = 0; n < SWEEPS_PER_PART; n++) {
-            if (vp_split_fullest_ns(split) <= rank_ns || !sweep(split, part_bits, n_squarings)) {
+            if (vp_split_fullest_ns(split) <= rank_ns ||
+                !sweep(split, part_bits, n_squarings, is_near)) {
                 break;
             }
+        }
+        if (part_bits == FAR_PART_BITS && vp_split_fullest_ns(split) > wanted_ns) {
+            break;
+        }
+    }
+}
+
+void vp_split_solve(vp_split_t *split, bool uses_far)
+{
+    uint64_t rank_ns = fullest_rank(split);
+
+    solve(split, rank_ns, true);
+    if (split->has_far && uses_far) {
+        solve(split, rank_ns, false);
+    }
+}
+
+void vp_split_load(vp_split_t *split)
+{
+    const vp_model_t *model = split->spread->model;
+    uint32_t i;
+
+    for (i = 0; i < model->n_resources; i++) {
+        split->load_ns[i] = 0;
+    }
+    for (i = 0; i < model->n_instances; i++) {
+        load_way(split, i, split->way_bytes[i], true);
+    }
+}
+
+static void find_far(vp_split_t *split)
+{
+    const vp_model_t *model = split->spread->model;
+    size_t pair;
+    uint32_t r;
+
+    for (pair = 0; pair < (size_t)model->n_groups * model->n_groups; pair++) {
+        uint32_t fewest = UINT32_MAX;
+
+        for (r = model->pair_begin[pair]; r < model->pair_begin[pair + 1]; r++) {
+            const vp_instance_t *way = &model->instances[r];
+
+            fewest =
+                way->kind == VP_PATH_NIC && way->n_resources < fewest ? way->n_resources : fewest;
+        }
+        for (r = model->pair_begin[pair]; r < model->pair_begin[pair + 1]; r++) {
+            const vp_instance_t *way = &model->instances[r];
+
+            split->is_far[r] = way->kind == VP_PATH_NIC && way->n_resources > fewest;
+            split->has_far = split->has_far || split->is_far[r];
         }
     }
 }
@@ -220,13 +291,15 @@ static vp_status_t start(vp_split_t *split, const vp_spread_t *spread, vp_error_
     split->way_bytes = vp_array_new(model->n_instances, sizeof(*split->way_bytes));
     split->is_moved =
         vp_array_new((size_t)model->n_groups * model->n_groups, sizeof(*split->is_moved));
+    split->is_far = vp_array_new(model->n_instances, sizeof(*split->is_far));
     split->load_ns = vp_array_new(model->n_resources, sizeof(*split->load_ns));
     split->price = vp_array_new(model->n_resources, sizeof(*split->price));
     if (split->group_bytes == NULL || split->way_bytes == NULL || split->is_moved == NULL ||
-        split->load_ns == NULL || split->price == NULL) {
+        split->is_far == NULL || split->load_ns == NULL || split->price == NULL) {
         vp_split_release(split);
         return vp_error_no_memory(error, "the split of a demand");
     }
+    find_far(split);
     return VP_OK;
 }
 
@@ -257,6 +330,7 @@ void vp_split_release(vp_split_t *split)
 {
     free(split->price);
     free(split->load_ns);
+    free(split->is_far);
     free(split->is_moved);
     free(split->way_bytes);
     free(split->group_bytes);
@@ -383,14 +457,16 @@ static void deal_pair(deal_t *deal, const vp_spread_pair_t *pair)
     give(deal, pair, best, left_bytes);
 }
 
-uint64_t vp_split_most_steps(const vp_model_t *model)
+uint64_t vp_split_most_steps(const vp_split_t *split, bool uses_far)
 {
+    const vp_model_t *model = split->spread->model;
     size_t n_pairs = (size_t)model->n_groups * model->n_groups;
     uint64_t n = 0;
     size_t pair;
 
     for (pair = 0; pair < n_pairs; pair++) {
-        n += model->pair_begin[pair + 1] - model->pair_begin[pair] > 1;
+        n += count_ways(split, pair, true) > 1 ? 1 : 0;
+        n += uses_far && split->has_far && count_ways(split, pair, false) > 1 ? 1 : 0;
     }
     return n * SWEEPS_PER_PART * (LAST_PART_BITS - FIRST_PART_BITS + 1);
 }

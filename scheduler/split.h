@@ -17,6 +17,8 @@ typedef struct vp_split {
     uint64_t *group_bytes;     /* [n_groups * n_groups] between two groups */
     uint64_t *way_bytes;       /* [n_instances] of them over each instance */
     bool *is_moved;            /* [n_groups * n_groups] whether its bytes left their first ways */
+    bool *is_far;              /* [n_instances] over NICs, and longer than others of its pair */
+    bool has_far;
     uint64_t *load_ns;         /* [n_resources] */
     uint64_t *price;           /* [n_resources] */
     uint64_t fullest_ns;       /* of any port when the sweep began */
@@ -29,13 +31,18 @@ vp_status_t vp_split_collect(vp_split_t *split, const vp_spread_t *spread,
 /*
  * Moves bytes between ways, in ever smaller parts, as long as the fullest links
  * become less full: a sum of powers of loads falls with every move. Ends early
- * where a rank's own link is the fullest. O(group pairs * ways) per sweep.
+ * where a rank's own link is the fullest. Far NICs come in once the others are
+ * evenly loaded, so that they gain or are left alone, and not at all unless
+ * uses_far. O(group pairs * ways) per
+ * sweep.
  */
-void vp_split_solve(vp_split_t *split);
+void vp_split_solve(vp_split_t *split, bool uses_far);
 /* Time of the fullest resource, at least 1. */
 uint64_t vp_split_fullest_ns(const vp_split_t *split);
+/* Loads anew, of bytes that were put on ways by hand. */
+void vp_split_load(vp_split_t *split);
 /* Moves that solving weighs at most. */
-uint64_t vp_split_most_steps(const vp_model_t *model);
+uint64_t vp_split_most_steps(const vp_split_t *split, bool uses_far);
 /* Also after a failed or never made start of a zeroed record. */
 void vp_split_release(vp_split_t *split);
 

@@ -6,7 +6,7 @@
 #include "base/array.h"
 #include "base/units.h"
 
-enum { EQUAL_BYTES = 1 << 20, CHUNK_BYTES = 1, SCALE_BITS = 20, NEAR_RESOURCES = 2 };
+enum { EQUAL_BYTES = 1 << 20, CHUNK_BYTES = 1, SCALE_BITS = 20 };
 #define NONE UINT32_MAX
 
 /* A block from every rank to every other that it has a path to; NULL: no memory. */
@@ -196,29 +196,29 @@ static bool is_straight(const vp_instance_t *way, const uint32_t *positions)
 
 /*
  * The same part of a group pair's bytes over each way that joins the same NIC of
- * both nodes and has at most as many resources; false: there are no two of them.
+ * both nodes, over near NICs or over all. Of the bytes only `eighths` move, the
+ * others stay on nearest paths. false: there are no two such ways.
  */
-static bool spread_evenly(vp_split_t *even, size_t pair, const uint32_t *positions,
-                          uint32_t most_resources)
+static bool spread_evenly(vp_split_t *even, size_t pair, const uint32_t *positions, bool is_near,
+                          uint64_t eighths)
 {
     const vp_model_t *model = even->spread->model;
+    uint64_t n_moved = vp_muldiv_floor(even->group_bytes[pair], eighths, 8);
     uint32_t n = 0;
     uint32_t k = 0;
     uint32_t r;
 
     for (r = model->pair_begin[pair]; r < model->pair_begin[pair + 1]; r++) {
-        n += model->instances[r].n_resources <= most_resources &&
-             is_straight(&model->instances[r], positions);
+        n += !(is_near && even->is_far[r]) && is_straight(&model->instances[r], positions);
     }
     if (n < 2 || even->group_bytes[pair] == 0) {
         return false;
     }
     for (r = model->pair_begin[pair]; r < model->pair_begin[pair + 1]; r++) {
-        even->way_bytes[r] = 0;
-        if (model->instances[r].n_resources <= most_resources &&
-            is_straight(&model->instances[r], positions)) {
-            even->way_bytes[r] = vp_muldiv_floor(even->group_bytes[pair], k + 1, n) -
-                                 vp_muldiv_floor(even->group_bytes[pair], k, n);
+        even->way_bytes[r] -= vp_muldiv_floor(even->way_bytes[r], eighths, 8);
+        if (!(is_near && even->is_far[r]) && is_straight(&model->instances[r], positions)) {
+            even->way_bytes[r] +=
+                vp_muldiv_floor(n_moved, k + 1, n) - vp_muldiv_floor(n_moved, k, n);
             k++;
         }
     }
@@ -226,23 +226,11 @@ static bool spread_evenly(vp_split_t *even, size_t pair, const uint32_t *positio
     return true;
 }
 
-static bool is_same(const vp_split_t *a, const vp_split_t *b)
-{
-    uint32_t i;
-
-    for (i = 0; i < a->spread->model->n_instances; i++) {
-        if (a->way_bytes[i] != b->way_bytes[i]) {
-            return false;
-        }
-    }
-    return true;
-}
-
 /*
  * Evenly over NICs: what no other node's bytes can upset. Like the other standing
  * splits it asks a row for nothing but its own bytes.
  */
-static vp_status_t make_even(vp_standing_t *standing, int which, uint32_t most_resources,
+static vp_status_t make_even(vp_standing_t *standing, int which, uint64_t eighths,
                              vp_error_t *error)
 {
     const vp_model_t *model = standing->equal[0].model;
@@ -254,14 +242,36 @@ static vp_status_t make_even(vp_standing_t *standing, int which, uint32_t most_r
     if (status == VP_OK && positions == NULL) {
         status = vp_error_no_memory(error, "the split of equal blocks");
     }
+    standing->has_even[which] = false;
     for (pair = 0; status == VP_OK && pair < (size_t)model->n_groups * model->n_groups; pair++) {
         if (model->groups[pair / model->n_groups].node !=
                 model->groups[pair % model->n_groups].node &&
-            spread_evenly(even, pair, positions, most_resources)) {
+            spread_evenly(even, pair, positions, which == 0, eighths)) {
             standing->has_even[which] = true;
         }
     }
     free(positions);
+    return status;
+}
+
+/*
+ * Evenly over all NICs, as far as the links to far ones have room for when
+ * blocks are equal: there no NIC is fuller than another, and no link may become so.
+ */
+static vp_status_t make_far(vp_standing_t *standing, vp_error_t *error)
+{
+    uint64_t fullest_ns = vp_spread_fullest_ns(&standing->equal[0]);
+    vp_status_t status = VP_OK;
+    uint64_t eighths;
+
+    for (eighths = 8; eighths > 0 && status == VP_OK && !standing->has_even[1]; eighths--) {
+        vp_split_release(&standing->even[1]);
+        status = make_even(standing, 1, eighths, error);
+        if (status == VP_OK && standing->has_even[1]) {
+            vp_split_load(&standing->even[1]);
+            standing->has_even[1] = vp_split_fullest_ns(&standing->even[1]) <= fullest_ns;
+        }
+    }
     return status;
 }
 
@@ -288,8 +298,11 @@ vp_status_t vp_standing_create(const vp_model_t *model, const char *links,
         if (status == VP_OK) {
             status = vp_split_collect(&standing->split[i], &standing->equal[i], error);
         }
+        if (status == VP_OK && i == 0 && standing->split[0].has_far) {
+            status = make_far(standing, error);
+        }
         if (status == VP_OK) {
-            vp_split_solve(&standing->split[i]);
+            vp_split_solve(&standing->split[i], standing->has_even[1]);
         }
         if (status == VP_OK && i == 0) {
             standing->reach_ns = vp_split_fullest_ns(&standing->split[0]);
@@ -297,12 +310,7 @@ vp_status_t vp_standing_create(const vp_model_t *model, const char *links,
     }
     free(bytes);
     if (status == VP_OK) {
-        status = make_even(standing, 0, NEAR_RESOURCES, error);
-    }
-    if (status == VP_OK) {
-        status = make_even(standing, 1, UINT32_MAX, error);
-        standing->has_even[1] =
-            standing->has_even[1] && !is_same(&standing->even[0], &standing->even[1]);
+        status = make_even(standing, 0, 8, error);
     }
     if (status != VP_OK) {
         vp_standing_destroy(standing);

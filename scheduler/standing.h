@@ -14,7 +14,8 @@ struct vp_standing {
     vp_split_t split[2];  /* of these: [0] under the profile, [1] on links that lose nothing */
     uint64_t reach_ns;    /* of the fullest resource after the first */
     bool has_even[2];
-    vp_split_t even[2]; /* bytes to other nodes evenly over NICs: [0] the nearest, [1] all */
+    vp_split_t even[2]; /* bytes to other nodes evenly over NICs: [0] the nearest, [1] all, as links
+                           allow */
 };
 
 /*

@@ -131,7 +131,7 @@ START_TEST(spreading_never_loads_the_fullest_link_much_more)
                 vp_split_t split = {0};
 
                 ck_assert_int_eq(vp_split_collect(&split, &spread, &error), VP_OK);
-                vp_split_solve(&split);
+                vp_split_solve(&split, true);
                 ck_assert_int_eq(vp_spread_deal(&spread, &split, &error), VP_OK);
                 vp_split_release(&split);
             }

@@ -172,6 +172,13 @@ assert even["all"]["flows"] == even["near"]["flows"], even
 assert odd["all"]["time_ns"] < 0.9 * odd["near"]["time_ns"], odd
 assert odd["all"]["planning_model_ns"] == 0, odd
 END
+# More ways make no plan slower: the links to far NICs are as full as the NICs here.
+for nics in near all; do
+    expect 0 simulate --topology "r5080-cx8:nodes=2:rates=measured:nics=$nics" \
+        --demand "$dir/even.csv" --algorithms auto --csv
+    cp "$dir/out" "$dir/sockets-$nics.csv"
+done
+same "$dir/sockets-near.csv" "$dir/sockets-all.csv"
 expect 0 simulate --topology r5080-bf3:nodes=2:nics=all --demand "$dir/one.csv" --algorithms auto \
     --fail node0/nic0:tx
 expect 2 simulate --topology fig1-6 --demand "$dir/a.csv" --algorithms nccl --sweep 1M,,2M
