@@ -41,6 +41,7 @@ run "a context of its own" 6 "${component[@]}" "$buffers" d d carried own
 run "memory that has no IPC handle is staged" 5 "${component[@]}" "$buffers" dad vdd bytes
 run "500 times" 1 "${component[@]}" "$buffers" d d repeat
 run "the same buffers again" 2 "${component[@]}" "$buffers" d d again
+run "memory of any age and inner addresses" 3 "${component[@]}" "$builddir/test/gpu/early" carried
 # UCX that misses its hooks would take device memory for the host's: noticed in time.
 LD_LIBRARY_PATH="$emulated:$without_hooks" run "without UCX's hooks" 5 "${component[@]}" "$buffers" d d bytes
 
@@ -89,6 +90,7 @@ run "staged lanes: one visible device each" 6 "${component[@]}" "$work/renumbere
 wrapper nodes 'export CUDA_EMU_NODE=node$((rank / 2))'
 run "staged lanes: two nodes" 6 "${component[@]}" "$work/nodes" "$buffers" d d carried
 run "staged lanes: 500 times" 1 "${component[@]}" "$buffers" d d repeat
+run "staged lanes: memory of any age and inner addresses" 3 "${component[@]}" "$builddir/test/gpu/early" carried
 run "staged lanes: the same buffers again" 2 "${component[@]}" "$buffers" dmvh vdhm again
 run "staged lanes: a small budget" 6 "${component[@]}" --mca coll_variopath_staging_bytes 600000 \
     "$buffers" dmvh vdhm carried

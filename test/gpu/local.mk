@@ -4,7 +4,7 @@ EXTRA_DIST += test/gpu/run.sh test/gpu/staging.sh test/gpu/carried.sh test/gpu/f
 	test/gpu/relay.sh test/gpu/links.py test/gpu/demo.sh test/gpu/matrix.sh test/gpu/places.sh
 if VP_WITH_CUDA
 if VP_WITH_COMPONENT
-check_PROGRAMS += test/gpu/bandwidth test/gpu/buffers test/gpu/relay
+check_PROGRAMS += test/gpu/bandwidth test/gpu/buffers test/gpu/early test/gpu/relay
 check_LTLIBRARIES += test/gpu/meter.la
 TESTS += test/gpu/carried.sh test/gpu/places.sh test/gpu/demo.sh test/gpu/staging.sh test/gpu/relay.sh
 endif
@@ -12,6 +12,10 @@ endif
 test_gpu_buffers_SOURCES = test/gpu/buffers.c test/gpu/gpu.c test/gpu/gpu.h \
 	test/mca/cases.h test/mca/harness.c
 test_gpu_buffers_CPPFLAGS = -I$(top_srcdir) $(OMPI_CPPFLAGS) $(CUDA_CFLAGS)
+test_gpu_early_SOURCES = test/gpu/early.c test/gpu/gpu.c test/gpu/gpu.h \
+	test/mca/cases.h test/mca/harness.c
+test_gpu_early_CPPFLAGS = $(test_gpu_buffers_CPPFLAGS)
+test_gpu_early_LDADD = $(OMPI_LIBS) -ldl
 test_gpu_relay_SOURCES = test/gpu/relay.c test/gpu/gpu.c test/gpu/gpu.h \
 	test/mca/cases.h test/mca/harness.c
 test_gpu_relay_CPPFLAGS = $(test_gpu_buffers_CPPFLAGS)

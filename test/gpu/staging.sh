@@ -52,6 +52,14 @@ fresh
 launch 60 1 "${component[@]}" "$buffers" d d >"$output" 2>&1
 check "one rank: bytes" contains "$output" "100%: Checks: 7, Failures: 0"
 
+# Memory of any age, inner addresses; numbers of ranks that are no powers of two, one device for many.
+for entry in 1:4 2:4 3:4 5:4 16:1; do
+    fresh
+    CUDA_EMU_GPUS=${entry#*:} launch 120 "${entry%:*}" "${component[@]}" "$builddir/test/gpu/early" passed \
+        >"$output" 2>&1
+    check "${entry%:*} ranks on ${entry#*:} devices" contains "$output" "100%: Checks: 3, Failures: 0"
+done
+
 # Host buffers of a process with a driver are carried as ever.
 component=(--mca coll variopath --mca coll_variopath_host 1)
 launch 60 4 "${component[@]}" "$buffers" hp ph any >"$output" 2>&1
