@@ -19,10 +19,10 @@ typedef struct vp_split {
     bool *is_moved;            /* [n_groups * n_groups] whether its bytes left their first ways */
     bool *is_far;              /* [n_instances] over NICs, and longer than others of its pair */
     bool has_far;
-    uint64_t *load_ns;         /* [n_resources] */
-    uint64_t *price;           /* [n_resources] */
-    uint64_t fullest_ns;       /* of any port when the sweep began */
-    uint32_t n_steps;          /* moves that were weighed: what solving cost */
+    uint64_t *load_ns;   /* [n_resources] */
+    uint64_t *price;     /* [n_resources] */
+    uint64_t fullest_ns; /* of any port when the sweep began */
+    uint32_t n_steps;    /* moves that were weighed: what solving cost */
 } vp_split_t;
 
 /* The spread's own bytes as they lie on its ways. VP_ERR_NO_MEMORY. */

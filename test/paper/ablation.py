@@ -11,7 +11,7 @@ busiest port or resource of each rotation.
 import os
 
 from figures import Section, here, main
-from rows import LANE_NS, PROFILES, compare
+from rows import LANE_NS, NEAR_NICS, PROFILES, compare
 from runner import read_demand
 from tables import FULL_NAMES, geometric_mean, table, us
 
@@ -84,7 +84,7 @@ def measure(runner, machine, topology, name):
 def lossy_rows(runner, topology, name):
     """Ours and the rotation on nearest paths that share links, under all profiles."""
     path = os.path.join(PROTOCOL, name + ".csv")
-    return compare(runner, name, topology, path, baselines=(ROTATION, "nearest"))
+    return compare(runner, name, topology, path, baselines=(ROTATION, "nearest"), nics=NEAR_NICS)
 
 
 def lossy_lines(runner, items):

@@ -79,7 +79,7 @@ def main():
     costs = [(section.title, cpu_s) for section, cpu_s in made.values()]
     costs.append(("the scripts", own_cpu_s()))
     headlines = [made[part][0].headline for part in (ablation, synthesizers, validation)]
-    lines = before(figures, headlines, arguments.fast)
+    lines = before(figures, headlines, runner.loads, arguments.fast)
     lines += [section.text() for section in sections] + after() + cost(costs, runner.loads)
     folder = os.path.join(arguments.docs, "evaluation")
     files = {"slower.csv": losses.csv_file([row for it in figures for row in it.rows])}

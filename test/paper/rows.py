@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Rows: one machine, demand and set of links, with the times of ours and of all others.
 
+Ours plans over all NICs of a node (`:nics=all`), as baselines may that leave by a far NIC;
+bounds are those of the same paths. Baselines get the topology as it is. Beside it stands what
+ours takes over near NICs only, the paper's model.
+
 Ours is shown four ways: the transfer alone, with the exchange of counts, with planning as the
 planner's own model counts it (scheduler/cost.h), and *charged*, which adds planning as measured
 instead: CPU time of the very plan, when the page is made. What contains a measured time is marked
@@ -31,6 +35,8 @@ BASELINES = (
 PROFILES = ("ideal", "shares-well", "collapses")
 RATES = ("nominal", "measured")
 OURS = "auto"
+# Which NICs ours may use.
+ALL_NICS, NEAR_NICS = "all", "near"
 TIMED = " †"
 TIMED_SUFFIX = "_timed"
 # What a time of ours contains, and the attribute of a row that holds it.
@@ -69,7 +75,7 @@ CAUSE_TEXTS = {
     "planning": "planning: transfer and exchange are within the limit, modelled planning is not",
     "exchange": "exchange: the transfer is within the limit, the exchange of counts is not",
     "ways": "ways that our paths do not have: the baseline is faster than the fluid bound of the "
-    "paths, through relays or far NICs",
+    "paths, through relays",
     "plan": "plan: the baseline is faster over the same paths",
 }
 
@@ -85,6 +91,7 @@ class Row:
         self.lanes = 0
         self.execution = ""
         self.planning_ns = self.planning_model_ns = 0
+        self.near_transfer_ns = self.near_planning_model_ns = 0
         self.figure = ""
 
     @property
@@ -111,6 +118,11 @@ class Row:
     def charged_ns(self):
         """Ours with exchange and planning as measured; timed."""
         return self.exchanged_ns + self.planning_ns
+
+    @property
+    def near_ns(self):
+        """As modelled_ns, over near NICs only."""
+        return self.near_transfer_ns + exchange_ns(self.ranks) + self.near_planning_model_ns
 
     @property
     def best(self):
@@ -166,15 +178,21 @@ def compare(
     options=(),
     baselines=BASELINES,
     n_plans=None,
+    nics=ALL_NICS,
 ):
     """One row per profile."""
     where = ["--topology", topology + ":rates=" + rates, "--demand", demand]
     n_ranks = len(read_demand(demand))
     n_plans = n_plans or (MANY_PLANS if n_ranks <= MANY_PLANS_RANKS else FEW_PLANS)
-    common = ["simulate", *where, "--links", ",".join(profiles), *options]
-    bound = runner.ask("bound", *where)
-    others = runner.ask(*common, "--algorithms", ",".join(baselines), kind="peer")
-    ours = runner.ask(*common, "--algorithms", OURS, *OVERHEADS, "--time-planning", str(n_plans))
+    played = ["--links", ",".join(profiles), *options]
+    own = ["--algorithms", OURS, *OVERHEADS]
+    over = ["--topology", f"{topology}:rates={rates}:nics={nics}", "--demand", demand]
+    bound = runner.ask("bound", *over)
+    others = runner.ask(
+        "simulate", *where, *played, "--algorithms", ",".join(baselines), kind="peer"
+    )
+    ours = runner.ask("simulate", *over, *played, *own, "--time-planning", str(n_plans))
+    near = ours if nics == NEAR_NICS else runner.ask("simulate", *where, *played, *own)
     rows = []
     for profile in profiles:
         row = Row(label, rates, profile, n_ranks, ours[0]["total_bytes"])
@@ -189,11 +207,16 @@ def compare(
                 row.execution = answer["execution"]
                 row.planning_ns = answer["planning_cpu_ns"]
                 row.planning_model_ns = answer["planning_model_ns"]
+        for answer in near:
+            if answer["links"] == profile:
+                row.near_transfer_ns = answer["time_ns"]
+                row.near_planning_model_ns = answer["planning_model_ns"]
         rows.append(row)
     return rows
 
 
 CHARGES = ("execution", "exchange_ns", "planning_model_ns")
+NEAR = ("near_transfer_ns", "near_planning_model_ns")
 FIELDS = ("point", "rates", "links", "ranks", "total_bytes", "fluid_ns", "lp_ns", "lanes")
 
 
@@ -206,13 +229,12 @@ def csv_lines(rows):
     """All rows with all times; commas in labels become semicolons."""
     names = [OURS, *BASELINES]
     planning = "planning_ns" + TIMED_SUFFIX
-    lines = [",".join([*FIELDS, *CHARGES, planning, *map(time_column, names)])]
+    lines = [",".join([*FIELDS, *CHARGES, *NEAR, planning, *map(time_column, names)])]
     for row in rows:
         cells = [row.label.replace(",", ";"), row.rates, row.links, row.ranks, row.total_bytes]
         cells += [row.fluid_ns, row.lp_ns, row.lanes, row.execution, exchange_ns(row.ranks)]
-        cells += [row.planning_model_ns, row.planning_ns] + [
-            row.times.get(name, "") for name in names
-        ]
+        cells += [row.planning_model_ns, *(getattr(row, name) for name in NEAR), row.planning_ns]
+        cells += [row.times.get(name, "") for name in names]
         lines.append(",".join(map(str, cells)))
     return lines
 
@@ -232,6 +254,8 @@ def read_csv(path):
             row.fluid_ns, row.lp_ns = int(cells["fluid_ns"]), int(cells["lp_ns"])
             row.lanes, row.execution = int(cells["lanes"]), cells["execution"]
             row.planning_model_ns = int(cells["planning_model_ns"])
+            row.near_transfer_ns = int(cells["near_transfer_ns"])
+            row.near_planning_model_ns = int(cells["near_planning_model_ns"])
             row.planning_ns = int(cells["planning_ns" + TIMED_SUFFIX])
             for name in (OURS, *BASELINES):
                 if cells.get(time_column(name)):
