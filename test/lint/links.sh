@@ -35,6 +35,16 @@ for document in "${documents[@]}"; do
         esac
     done < <(targets "$document")
 done
+# What the programs point to, from where README lies.
+while IFS= read -r link; do
+    n_checks=$((n_checks + 1))
+    if [ ! -e "${link%%#*}" ]; then
+        fail "the sources: $link is not there"
+    elif [[ $link == *#* ]]; then
+        anchors "${link%%#*}" | grep -qxF -- "${link#*#}" || fail "the sources: $link: no such heading"
+    fi
+done < <(grep -rhoE 'docs/[A-Za-z0-9_-]+\.md(#[a-z0-9_-]+)?' --include=*.[ch] base catalog coll_variopath mca scheduler sim tools |
+    sort -u)
 for document in "${documents[@]}"; do
     n_checks=$((n_checks + 1))
     [[ $reached == *" $document "* ]] || fail "no document leads to $document"

@@ -32,6 +32,14 @@ component_place() {
         { echo "no component in $place:"; cat "$work/contents"; return 1; }
 }
 
+# Links of README and of doctor's findings are relative to where README lies.
+documents_lie_right() {
+    local name
+    for name in README.md docs/troubleshooting.md docs/pictures/plan-8.svg examples/slurm.sbatch; do
+        [ -f "$work/unpacked/usr/share/doc/variopath/$name" ] || { echo "no $name"; return 1; }
+    done
+}
+
 no_run_path() { ! readelf -d "$1" | grep -E 'RPATH|RUNPATH'; }
 
 # What the package depends on and a launcher, in a system that has nothing else.
@@ -74,6 +82,7 @@ debian() {
     package=$(echo "$work"/variopath_*.deb)
     one "Debian: the component is Open MPI's neighbour" component_place
     dpkg-deb -x "$package" "$work/unpacked"
+    one "Debian: documents find each other" documents_lie_right
     one "Debian: no run path" no_run_path "$(find "$work/unpacked" -name mca_coll_variopath.so)"
     if command -v lintian >/dev/null; then
         one "Debian: lintian has neither errors nor warnings" lintian --allow-root \
