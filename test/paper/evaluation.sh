@@ -74,7 +74,7 @@ differs() {
 }
 
 regression() {
-    timeout 300 python "$scripts/regression.py" --variopath "$variopath" --work "$dir/regression"
+    PYTHONDONTWRITEBYTECODE=1 timeout 300 python3 "$scripts/regression.py" --variopath "$variopath" --work "$dir/regression"
 }
 
 # What regression.py calls a fault, on a row made by hand.
