@@ -5,13 +5,8 @@
 # critic, and the Debian one installed into a fresh system of the machine's release
 # (VP_PACKAGES_ROOT keeps it), where mpirun finds the component with no path set.
 . "${srcdir:?}/test/long/common.sh"
+. "$top/test/long/fresh.sh"
 root=${VP_PACKAGES_ROOT:-$work/root}
-mounts=()
-leave() {
-    local mount
-    for mount in "${mounts[@]}"; do umount -R "$mount" 2>/dev/null || umount -R -l "$mount"; done
-}
-trap 'leave; chmod -R u+w "$work"; rm -rf "$work"' EXIT
 
 # The sources alone, without what earlier builds left.
 mkdir "$work/source"
@@ -43,22 +38,17 @@ documents_lie_right() {
 no_run_path() { ! readelf -d "$1" | grep -E 'RPATH|RUNPATH'; }
 
 # What the package depends on and a launcher, in a system that has nothing else.
-fresh_system() {
-    local release needed
-    [ ! -x "$root/usr/bin/mpirun" ] || return 0
-    release=$(. /etc/os-release && echo "$VERSION_CODENAME")
+system_for_package() {
+    local needed
     needed=$(dpkg-deb -f "$package" Depends | sed -e 's/([^)]*)//g' -e 's/|[^,]*//g' -e 's/ //g')
-    timeout 900 debootstrap --variant=minbase "--include=openmpi-bin,$needed" "$release" "$root" \
-        >"$work/debootstrap.log" 2>&1
+    fresh_system "$root" "$(. /etc/os-release && echo "$VERSION_CODENAME")" "openmpi-bin,$needed"
 }
-
-inside() { timeout "$1" chroot "$root" env -i PATH=/usr/bin:/bin:/usr/sbin:/sbin HOME=/root "${@:2}"; }
 
 # The literal command line, and nothing in the environment but what lets root run it.
 literal_job() {
     cp "$builddir/examples/.libs/alltoallv" "$root/root/alltoallv" 2>/dev/null ||
         cp "$builddir/examples/alltoallv" "$root/root/alltoallv" || return 1
-    inside 120 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
+    inside "$root" 120 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
         OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_mpi_yield_when_idle=1 \
         mpirun -np 4 --mca coll variopath /root/alltoallv --bytes 1000 --counters >"$work/job.log" 2>&1
     cat "$work/job.log"
@@ -66,7 +56,7 @@ literal_job() {
 }
 
 carried_job() {
-    inside 120 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
+    inside "$root" 120 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
         OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_mpi_yield_when_idle=1 \
         mpirun -np 8 --mca coll variopath --mca coll_variopath_host 1 \
         --mca coll_variopath_topology r5080-bf3:transports=local \
@@ -88,17 +78,13 @@ debian() {
         one "Debian: lintian has neither errors nor warnings" lintian --allow-root \
             --fail-on error,warning "$package"
     fi
-    [ "$(id -u)" = 0 ] && command -v debootstrap >/dev/null && fresh_system ||
-        { echo "not tried: no fresh system can be made here"; return; }
-    mkdir -p "$root/proc" && mount -t proc proc "$root/proc" && mounts+=("$root/proc")
-    mount --rbind /sys "$root/sys" && mount --make-rslave "$root/sys" && mounts+=("$root/sys")
-    mount --rbind /dev "$root/dev" && mount --make-rslave "$root/dev" && mounts+=("$root/dev")
+    can_be_fresh && system_for_package || { echo "not tried: no fresh system can be made here"; return; }
     cp "$package" "$root/root/variopath.deb"
-    one "Debian: installs" inside 120 dpkg -i /root/variopath.deb
-    one "Debian: nothing has to be set" inside 60 sh -c 'variopath-env | grep "nothing has to be set"'
+    one "Debian: installs" inside "$root" 120 dpkg -i /root/variopath.deb
+    one "Debian: nothing has to be set" inside "$root" 60 sh -c 'variopath-env | grep "nothing has to be set"'
     one "Debian: mpirun --mca coll variopath" literal_job
     one "Debian: calls are carried" carried_job
-    one "Debian: goes without a trace" inside 120 sh -c \
+    one "Debian: goes without a trace" inside "$root" 120 sh -c \
         'dpkg -P variopath && [ -z "$(find / -xdev -name "*coll_variopath*")" ]'
 }
 
