@@ -162,9 +162,13 @@ typedef struct search {
     const vp_standing_t *standing;
 } search_t;
 
-/* No pair has more than 9/4 of the mean: lanes end about together without turns. */
-static bool is_even(const vp_spread_t *spread)
+/*
+ * No pair has more than 9/4 of the mean: lanes end about together without turns. Where a lane
+ * costs nothing to start, turns are worth it from 3/2 on.
+ */
+static bool is_even(const vp_spread_t *spread, uint64_t alpha_ns)
 {
+    uint64_t quarters = alpha_ns == 0 ? 6 : 9;
     uint64_t total_bytes = 0;
     uint64_t most_bytes = 0;
     size_t k;
@@ -175,7 +179,7 @@ static bool is_even(const vp_spread_t *spread)
         total_bytes += n_bytes;
         most_bytes = n_bytes > most_bytes ? n_bytes : most_bytes;
     }
-    return most_bytes / 9 <= total_bytes / (spread->n_pairs + 1) / 4;
+    return most_bytes / quarters <= total_bytes / (spread->n_pairs + 1) / 4;
 }
 
 /*
@@ -189,7 +193,7 @@ static uint32_t choose_turns(const search_t *search, const vp_spread_t *spread)
     uint32_t wanted = search->contention == VP_LINKS_IDEAL ? MAX_CALL_TURNS : MAX_CALL_LOSSY_TURNS;
 
     wanted = search->options->effort == VP_EFFORT_THOROUGH ? MAX_TURNS : wanted;
-    if (is_even(spread)) {
+    if (is_even(spread, search->options->alpha_ns)) {
         return 1;
     }
     return most < 1 ? 1 : most < wanted ? (uint32_t)most : wanted;

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "scheduler/jobs.h"
 #include "scheduler/schedule.h"
 #include "test/scheduler/demands.h"
@@ -350,6 +351,34 @@ START_TEST(contention_decides)
 }
 END_TEST
 
+/* Blocks of which none has more than twice the mean are cut in turns where starts are free. */
+START_TEST(turns_are_had_where_they_cost_nothing)
+{
+    vp_catalog_t *catalog = machine_catalog(machine_find("r5080-bf3-1"));
+    vp_schedule_options_t options = {.alpha_ns = 0, .sharing = VP_SHARING_AUTO};
+    uint32_t n = catalog->model->n_ranks, i, j;
+    uint64_t *bytes = vp_array_new((size_t)n * n, sizeof(*bytes));
+    size_t n_lanes;
+    vp_plan_t *plan;
+
+    ck_assert_ptr_nonnull(bytes);
+    for (i = 0; i < n; i++) {
+        for (j = 0; j < n; j++) {
+            bytes[(size_t)i * n + j] = i == j ? 0 : (i + 2 * j) % 3 == 0 ? 48 << 20 : 16 << 20;
+        }
+    }
+    plan = plan_with(vp_schedule_concurrent, catalog, bytes, &options);
+    n_lanes = plan->n_lanes;
+    vp_plan_destroy(plan);
+    options.alpha_ns = ALPHA_NS;
+    plan = plan_with(vp_schedule_concurrent, catalog, bytes, &options);
+    ck_assert_uint_gt(n_lanes, 4 * plan->n_lanes);
+    vp_plan_destroy(plan);
+    free(bytes);
+    vp_catalog_destroy(catalog);
+}
+END_TEST
+
 /* Cuts at multiples of what the options say, in every form of plan. */
 START_TEST(blocks_are_cut_at_whole_chunks)
 {
@@ -431,6 +460,7 @@ int main(void)
     tcase_add_test(tests, auto_on_random_machines);
     tcase_add_test(tests, auto_on_large_random_machines);
     tcase_add_test(tests, contention_decides);
+    tcase_add_test(tests, turns_are_had_where_they_cost_nothing);
     tcase_add_test(tests, blocks_are_cut_at_whole_chunks);
     tcase_add_test(tests, odd_chunks_are_refused);
     tcase_add_test(tests, unknown_profiles_are_refused);
